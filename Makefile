@@ -1,0 +1,33 @@
+# `make run` trains FINE on generated glyphs and tests it on glyphs it has never seen; `make test` checks everything.
+# A virtual environment is made in .venv on first use. Torch is installed first and pinned; set TORCH to use another build.
+
+PYTHON ?= python3
+TORCH  ?= torch==2.13.0
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: run test lint benchmark clean
+
+run: $(VENV)/.installed
+	$(BIN)/fine train --out $(or $(OUT),runs/first)
+
+test: $(VENV)/.installed lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmark: $(VENV)/.installed
+	$(BIN)/python -m pytest benchmarks -s
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet "$(TORCH)"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

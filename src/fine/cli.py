@@ -1,0 +1,302 @@
+"""The command line: `fine …` turns options into the same calls a Python program makes, and prints what they return."""
+
+import os
+import sys
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import torch
+import tyro
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from fine.drawing import draw_sheet, show
+from fine.errors import FineError, unknown
+from fine.evaluation import BLIND_CHANCE, OBJECT_CHANCE, Evaluation, evaluate
+from fine.images.checking import status, verify
+from fine.images.downloading import download
+from fine.images.official import OFFICIAL, find_data_root, official_source
+from fine.progress import Shown
+from fine.protocols import PROTOCOLS, Training
+from fine.puzzles import KINDS
+from fine.runs import Run, RunConfig
+from fine.storage import write_json
+from fine.tasks import Task
+from fine.training import resume, train
+
+console = Console()
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a model on puzzles, then test it on pictures it has never seen."""
+
+    task: str = "glyphs"
+    """Pictures to train and test on: glyphs, omniglot, cifar100, mnist, extreme-cifar100, extreme-cifar100-omniglot,
+    extreme-omniglot-mnist, or folder:PATH with one subfolder per class."""
+    rules: str = "affine"
+    """What happens to a picture: translation, rotation, reflection, shear, scale, fisheye, wave, black-white, swap,
+    several joined by +, affine (the first five) or all."""
+    model: str = "fine"
+    """fine, fine-nice or fine-mlp (the paper's two), or a control: blind, object-only."""
+    set: tuple[str, ...] = ()
+    """Settings of the model, such as slots=32 ridge=1."""
+    protocol: str = "quick"
+    """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
+    epochs: int | None = None
+    """Passes over the training puzzles, if not the protocol's."""
+    batch: int | None = None
+    """Puzzles a step, if not the protocol's."""
+    rate: float | None = None
+    """Learning rate, if not the protocol's."""
+    clip: float | None = None
+    """Largest norm of the gradient, if not the protocol's."""
+    fresh: bool = False
+    """Draw new puzzles for every epoch instead of showing the same ones again."""
+    train_count: int | None = None
+    """Training puzzles, if not the task's."""
+    test_count: int | None = None
+    """Test puzzles, if not the task's."""
+    size: int = 32
+    """Width and height of the pictures: 32 or 28."""
+    seed: int = 0
+    """Fixes the starting weights, the training puzzles and their order."""
+    validation: bool = False
+    """Test on training classes held back, instead of the test classes: for choosing settings."""
+    out: Path | None = None
+    """Run folder; by default runs/TASK-RULES-MODEL-SEED."""
+    resume: Path | None = None
+    """Continue the run in this folder; all other options come from it."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    threads: int = 0
+    """CPU threads; 0 lets torch choose."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        use_device(self.device, self.threads)
+        if self.resume is not None:
+            folder, config = self.resume, Run(self.resume).config()
+        else:
+            config = self.config()
+            name = f"{self.task}-{self.rules}-{self.model}-{self.seed}".replace("/", "-").replace(":", "-")
+            folder = self.out or Path("runs") / name
+        training = config.training
+        console.print(f"training [bold]{config.model}[/] on {config.task.rules} puzzles over {config.task.images} in {folder}")
+        try:
+            with Shown(console, epochs=training.epochs, puzzles=config.task.train_count) as progress:
+                if self.resume is not None:
+                    evaluation = resume(folder, device=self.device, progress=progress)
+                else:
+                    evaluation = train(config, folder, device=self.device, progress=progress)
+        except KeyboardInterrupt:
+            console.print(f"stopped; continue with: fine train --resume {folder}")
+            raise SystemExit(130) from None
+        print_evaluation(evaluation)
+        console.print(f"run folder: {folder}    solved and missed puzzles: {folder / 'puzzles.png'}")
+
+    def config(self) -> RunConfig:
+        """The run these options ask for."""
+        if self.protocol not in PROTOCOLS:
+            raise unknown("protocol", self.protocol, PROTOCOLS)
+        task = Task.preset(self.task, rules=self.rules)
+        task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **self._given(Task))
+        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **self._given(Training))
+        return RunConfig(model=self.model, task=task, training=training, settings=read_settings(self.set))
+
+    def _given(self, kind: type) -> dict[str, Any]:
+        """The options that were given and belong to ``kind``."""
+        optional = {"epochs", "batch", "rate", "clip", "train_count", "test_count"}
+        names = optional & {entry.name for entry in fields(kind)}
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Test a trained model, on the puzzles of its own task or of another."""
+
+    folder: tyro.conf.Positional[Path]
+    """The run folder."""
+    task: str = ""
+    """Another task to test on, such as omniglot for a model trained on glyphs."""
+    rules: str = ""
+    """Other rules to test on."""
+    test_count: int | None = None
+    """Test puzzles, if not the task's."""
+    by_rule: bool = False
+    """Also show a row for every rule."""
+    json: Path | None = None
+    """Write the numbers to this file too."""
+    picture: Path | None = None
+    """Draw solved and missed puzzles to this PNG or SVG file."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    threads: int = 0
+    """CPU threads; 0 lets torch choose."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        use_device(self.device, self.threads)
+        run = Run(self.folder)
+        config = run.config()
+        task = config.task
+        if self.task:
+            task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
+        elif self.rules:
+            task = replace(task, rules=self.rules, test_rules="")
+        count = self.test_count or task.test_count
+        # A model sees pictures as it was trained to: grey or colour, and of its own size.
+        task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=self.data_root)
+        evaluation = evaluate(run.load(device=self.device), task.test_puzzles(), device=self.device)
+        print_evaluation(evaluation)
+        if self.by_rule:
+            console.print(rule_table(evaluation))
+        if self.json is not None:
+            write_json(self.json, evaluation.summary())
+        if self.picture is not None:
+            evaluation.draw(self.picture)
+            console.print(f"solved and missed puzzles: {self.picture}")
+
+
+@dataclass(frozen=True)
+class ShowPuzzles:
+    """Show puzzles in the terminal, and draw them to a file if asked."""
+
+    task: str = "glyphs"
+    """Where the pictures come from; the names are those of `fine train`."""
+    rules: str = "affine"
+    """What happens to a picture; the names are those of `fine train`."""
+    count: int = 4
+    """How many puzzles."""
+    start: int = 0
+    """Number of the first one."""
+    answers: bool = False
+    """Mark the right choices and name the rules."""
+    out: Path | None = None
+    """Draw them to this PNG or SVG file."""
+    train: bool = False
+    """Show training puzzles instead of test puzzles."""
+    seed: int = 0
+    """Seed of the training puzzles."""
+    size: int = 32
+    """Width and height of the pictures: 32 or 28."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        if self.count < 1 or self.start < 0:
+            raise FineError(f"cannot show {self.count} puzzles from number {self.start}: give a count ≥ 1 and a start ≥ 0")
+        end = self.start + self.count
+        task = Task.preset(self.task, rules=self.rules)
+        task = replace(task, size=self.size, train_count=end, test_count=end, data_root=self.data_root)
+        puzzles = task.training_puzzles(seed=self.seed) if self.train else task.test_puzzles()
+        numbers = range(self.start, end)
+        if self.out is not None:
+            draw_sheet(puzzles, numbers, self.out, answers=self.answers)
+            console.print(f"drawn to {self.out}")
+        show(puzzles, numbers, console=console, answers=self.answers)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Show which image data is there; download it; verify it."""
+
+    action: tyro.conf.Positional[Literal["show", "download", "verify"]] = "show"
+    """What to do."""
+    sources: tyro.conf.Positional[tuple[str, ...]] = ()
+    """omniglot, cifar100, mnist; all of them if none is named."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        root = find_data_root(self.data_root or None)
+        names = self.sources or tuple(OFFICIAL)
+        for name in names:
+            official_source(name)  # refuse an unknown name before anything is fetched
+        console.print(f"data root: {root}", highlight=False, soft_wrap=True)
+        {"show": self._show, "download": self._download, "verify": self._verify}[self.action](names, root)
+
+    def _show(self, names: tuple[str, ...], root: Path) -> None:
+        table = Table("source", "file", "state", "MB", "what")
+        for row in status(root):
+            if row.source in names:
+                table.add_row(row.source, row.path.name, row.state, f"{row.size / 1e6:.1f}", row.detail)
+        console.print(table)
+        console.print("glyphs and folder:PATH need no download; get the others with: fine data download NAME")
+
+    def _download(self, names: tuple[str, ...], root: Path) -> None:
+        for name in names:
+            written = download(name, root)
+            console.print(f"{name}: {len(written)} files written" if written else f"{name}: was there already")
+
+    def _verify(self, names: tuple[str, ...], root: Path) -> None:
+        words = {True: "official checksum", False: "other checksum than the official one", None: "no checksum published"}
+        for name in names:
+            found = verify(name, root)
+            console.print(f"{name}: whole, {found.pictures:,} pictures of {found.classes:,} classes, {found.channels} channels")
+            for path, matches in found.official.items():
+                console.print(f"  {path.name}: {words[matches]}")
+
+
+Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data
+
+DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
+
+
+def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
+    """("slots=32", …) as a mapping."""
+    for text in texts:
+        if "=" not in text:
+            raise FineError(f"'{text}' is not a setting: write NAME=VALUE, such as slots=32")
+    return dict(text.split("=", 1) for text in texts)
+
+
+def use_device(device: str, threads: int) -> None:
+    """Check that the device is there and set the number of threads."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        raise FineError(f"device '{device}' cannot be used here: choose cpu, or cuda on a machine that has it") from problem
+    if threads:
+        torch.set_num_threads(threads)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Accuracy beside the chance levels, and where the mistakes are."""
+    low, high = evaluation.interval
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_row("[bold]accuracy[/]", f"[bold green]{evaluation.accuracy:.1%}[/]", f"95 % interval {low:.1%} – {high:.1%}")
+    table.add_row("chance, right object", f"{OBJECT_CHANCE:.1%}", "finds x' among the choices and ignores the rule")
+    table.add_row("chance, blind", f"{BLIND_CHANCE:.1%}", "guesses among the four choices")
+    mistakes = ", ".join(f"{name} {share:.1%}" for name, share in evaluation.mistakes.items())
+    table.add_row("mistakes", f"{1 - evaluation.accuracy:.1%}", mistakes)
+    rules, images = evaluation.puzzles.rules.name, evaluation.puzzles.images.name
+    console.print(f"\n{len(evaluation.puzzles):,} test puzzles, {rules} over {images} never seen in training", highlight=False)
+    console.print(table)
+
+
+def rule_table(evaluation: Evaluation) -> Table:
+    """A row for every hidden rule."""
+    table = Table("rule", "puzzles", *KINDS)
+    for row in evaluation.by_rule():
+        table.add_row(row["rule"], str(row["puzzles"]), *(f"{row[kind]:.1%}" for kind in KINDS))
+    return table
+
+
+def main() -> None:
+    """Run one command; an error is one line on standard error and exit code 2."""
+    if int(os.environ.get("RANK", "0")):
+        console.quiet = True  # under torchrun, one process speaks for all
+    arguments = sys.argv[1:] or ["--help"]
+    try:
+        command = tyro.cli(Command, prog="fine", description=DESCRIPTION, args=arguments)
+        command.run()
+    except FineError as problem:
+        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(problem))}", highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,174 @@
+"""Fetch the official files of a source, on request only (``fine data download omniglot``).
+
+Everything is gathered and checked in a scratch folder inside the data root and moved into place at the end. A wrong
+checksum, a dropped connection or Ctrl-C leaves nothing behind.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import shutil
+import tarfile
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from fine.errors import FineError
+from fine.images.official import find_data_root, official_source
+from fine.storage import written_whole
+
+_CHUNK = 1 << 18
+_LARGEST = 500_000_000  # bytes; the largest official download has less than half of it
+
+
+def download(
+    name: str, data_root: Path | str | None = None, *, address: str | None = None, show_progress: bool = True
+) -> list[Path]:
+    """Put the official files of ``name`` under the data root; return those that were not there whole already.
+
+    ``address`` replaces the official folder the downloads come from.
+    """
+    source, check = official_source(name), import_module(f"fine.images.{name}").check
+    root = find_data_root(data_root)
+    needed = {Path(file).name: root / file for file in source.files if not _whole(root / file, check)}
+    if not needed:
+        return []
+    with _scratch_folder(root) as scratch, _progress(show_progress) as progress:
+        for item, md5 in source.downloads.items():
+            archive = item.endswith(".tar.gz")
+            if archive or item in needed:
+                _fetch(f"{(address or source.address).rstrip('/')}/{item}", md5, scratch / item, progress)
+            if archive:
+                _unpack(scratch / item, set(needed))
+        for file in needed:
+            check(scratch / file)
+        for file, path in needed.items():
+            with written_whole(path) as temporary:
+                (scratch / file).replace(temporary)
+    return list(needed.values())
+
+
+def _whole(path: Path, check: Callable[[Path], str]) -> bool:
+    try:
+        check(path)
+    except FineError:
+        return False
+    return True
+
+
+# urllib and not pooch: pooch shows progress with another library than ours, follows redirects to plain http and unpacks
+# all members beside an archive it keeps. What is left of it to use is the loop below.
+def _fetch(url: str, md5: str, path: Path, progress: Progress) -> None:
+    """Stream ``url`` into ``path`` and compare its checksum."""
+    _require_safe(url)
+    digest, received = hashlib.md5(usedforsecurity=False), 0
+    with _network_errors(url):
+        response = urllib.request.build_opener(_SafeRedirects).open(url, timeout=30)
+    with response, written_whole(path) as temporary, temporary.open("wb") as file:
+        length = response.length or 0  # 0 if the server does not say
+        task = progress.add_task(path.name, total=length or None)
+        while True:
+            with _network_errors(url):  # around the network only: a full disk is written_whole's to report
+                chunk = response.read(_CHUNK)
+            if not chunk:
+                break
+            received += len(chunk)
+            if received > _LARGEST:
+                raise FineError(f"{url} sends more than {_LARGEST:,} bytes, not the official file: nothing was kept")
+            digest.update(chunk)
+            file.write(chunk)
+            progress.update(task, completed=received)
+        if received < length:
+            progressed = f"{received:,} of {length:,} bytes"
+            raise FineError(f"the connection to {url} dropped after {progressed}: nothing was kept; try again")
+        if digest.hexdigest() != md5:
+            raise FineError(f"{url} has md5 {digest.hexdigest()}, expected {md5}: nothing was kept; try again later")
+
+
+def _unpack(archive: Path, wanted: set[str]) -> None:
+    """Copy the wanted members beside the archive. Only plain files, and of their paths only the last part, count."""
+    try:
+        with tarfile.open(archive, "r:gz") as members:
+            for member in members:
+                name = PurePosixPath(member.name).name
+                if member.isreg() and name in wanted and member.size < _LARGEST:
+                    content: IO[bytes] | None = members.extractfile(member)
+                    assert content is not None  # so for plain files
+                    with written_whole(archive.with_name(name)) as temporary, temporary.open("wb") as file:
+                        shutil.copyfileobj(content, file, _CHUNK)
+    except (tarfile.TarError, EOFError, OSError) as problem:
+        raise FineError(f"{archive.name} cannot be unpacked ({problem}): nothing was kept; try again later") from problem
+    if missing := [name for name in sorted(wanted) if not archive.with_name(name).is_file()]:
+        raise FineError(f"{archive.name} does not hold {', '.join(missing)}: nothing was kept; try again later")
+
+
+@contextlib.contextmanager
+def _scratch_folder(root: Path) -> Iterator[Path]:
+    """A folder inside ``root`` that is gone afterwards; so are the folders made for it, if nothing was put there."""
+    made = [folder for folder in (root, *root.parents) if not folder.exists()]
+    try:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            scratch = tempfile.TemporaryDirectory(prefix=".download-", dir=root)
+        except OSError as problem:
+            raise FineError(f"cannot write to the data root {root} ({problem.strerror}): choose another one") from problem
+        with scratch as name:
+            yield Path(name)
+    finally:
+        with contextlib.suppress(OSError):  # stops at the first folder that holds something
+            for folder in made:
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def _network_errors(url: str) -> Iterator[None]:
+    try:
+        yield
+    except urllib.error.HTTPError as problem:
+        problem.close()  # it is also the response
+        raise FineError(f"{url} answered {problem.code} {problem.reason}: nothing was kept; try again later") from problem
+    except (OSError, http.client.HTTPException, ValueError) as problem:
+        reason = " ".join(str(getattr(problem, "reason", problem)).split()) or type(problem).__name__
+        raise FineError(f"could not download {url} ({reason}): check the connection and try again") from problem
+
+
+def _require_safe(url: str) -> None:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        loopback = parts.hostname in ("127.0.0.1", "::1", "localhost")  # for tests and mirrors on this machine
+        safe = parts.scheme == "https" or (parts.scheme == "http" and loopback)
+    except ValueError:  # not an address at all
+        safe = False
+    if not safe:
+        raise FineError(f"{url} is not an https address: only https is downloaded from")
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow a redirect only to where a download may start."""
+
+    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str) -> Any:
+        try:
+            _require_safe(newurl)
+        except FineError:
+            fp.close()
+            raise
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _progress(shown: bool) -> Progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), disable=not shown)

@@ -1,0 +1,57 @@
+"""One process or several: under ``torchrun`` every process takes its share of each batch, and gradients are averaged.
+
+torchrun --nproc-per-node=2 -m fine train …
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those that train together."""
+
+    rank: int = 0
+    count: int = 1
+
+    @staticmethod
+    def join(device: torch.device) -> "Processes":
+        """Meet the others if torchrun started us; otherwise be the only one."""
+        count = int(os.environ.get("WORLD_SIZE", "1"))
+        if count == 1:
+            return Processes()
+        if not dist.is_initialized():
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        return Processes(dist.get_rank(), count)
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and shows progress."""
+        return self.rank == 0
+
+    def sum(self, tensors: Iterable[Tensor]) -> None:
+        """Add up tensors over all processes, in place, in one exchange."""
+        if self.count == 1:
+            return
+        parts = list(tensors)
+        flat = torch.cat([part.flatten() for part in parts])
+        dist.all_reduce(flat)
+        for part, total in zip(parts, flat.split([part.numel() for part in parts]), strict=True):
+            part.copy_(total.view_as(part))
+
+    def agree_on_buffers(self, model: nn.Module) -> None:
+        """Average running statistics, which each process gathered from its own share."""
+        buffers = [buffer for buffer in model.buffers() if buffer.is_floating_point()]
+        self.sum(buffers)
+        for buffer in buffers:
+            buffer /= self.count
+
+    def wait(self) -> None:
+        """Go on when all have come this far."""
+        if self.count > 1:
+            dist.barrier()

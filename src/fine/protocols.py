@@ -1,0 +1,60 @@
+"""How a model is trained: epochs, batch, and how the learning rate moves."""
+
+import math
+from dataclasses import dataclass
+
+from fine.errors import FineError, unknown
+
+SCHEDULES = ("one-cycle", "constant")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained."""
+
+    epochs: int = 6
+    """Passes over the training puzzles."""
+    batch: int = 64
+    """Puzzles a step."""
+    rate: float = 2e-3
+    """Learning rate of Adam; with one-cycle, its peak."""
+    schedule: str = "one-cycle"
+    """How the rate moves: one-cycle (up, then down to nothing) or constant."""
+    clip: float = 10.0
+    """Largest norm of the gradient."""
+    fresh: bool = False
+    """Draw new puzzles for every epoch instead of showing the same ones again."""
+    seed: int = 0
+    """Fixes the weights at the start, the puzzles and their order."""
+
+    def check(self) -> None:
+        """Refuse what cannot be trained."""
+        if self.schedule not in SCHEDULES:
+            raise unknown("schedule", self.schedule, SCHEDULES)
+        for name, least in (("epochs", 1), ("batch", 2), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")
+        for name in ("rate", "clip"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise FineError(f"{name} is {getattr(self, name)}: give a positive number")
+
+    def rate_at(self, step: int, steps: int) -> float:
+        """The learning rate of one step among ``steps``: a pure function, so that a resumed run has nothing to restore."""
+        if self.schedule == "constant":
+            return self.rate
+        rise = max(1.0, 0.3 * steps)
+        if step < rise:
+            return self.rate * (0.04 + 0.96 * _ease(step / rise))
+        return self.rate * (1 - 0.9999 * _ease((step - rise) / max(1.0, steps - rise)))
+
+
+def _ease(share: float) -> float:
+    """From 0 to 1 along half a cosine."""
+    return (1 - math.cos(math.pi * share)) / 2
+
+
+PROTOCOLS = {
+    "quick": Training(),
+    "paper": Training(epochs=200, batch=32, rate=5e-4, schedule="constant"),
+}
+"""Named ways to train: `quick` for a CPU, `paper` with the paper's epochs and batch. The paper gives no learning rate."""

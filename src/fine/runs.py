@@ -1,0 +1,151 @@
+"""Runs are folders: one trained model and its record, in files a person can read and git can keep.
+
+    config.json          what was asked for: model, task, training
+    state.safetensors    while training: weights, optimiser and progress after the last whole epoch, to resume from
+    metrics.csv          a row an epoch
+    model.safetensors    the trained weights
+    result.json          accuracy on the test puzzles, minutes, versions
+    puzzles.png          test puzzles the model solved and missed
+
+Nothing in a run is ever unpickled.
+"""
+
+import platform
+import subprocess
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from fine.errors import FineError
+from fine.models import make_model
+from fine.protocols import Training
+from fine.storage import read_json, write_json, written_whole
+from fine.tasks import Task
+
+FORMAT = 1
+"""Version of the run folder's layout."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything a run depends on."""
+
+    model: str = "fine"
+    task: Task = field(default_factory=Task)
+    training: Training = field(default_factory=Training)
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Settings of the model that differ from its own defaults."""
+    channels: int = 1
+    """Channels of the pictures the model was built for; found from the task when a run starts."""
+
+    def build(self) -> nn.Module:
+        """The untrained model of this run."""
+        return make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder."""
+
+    folder: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether the folder holds a run, finished or not."""
+        return (self.folder / "config.json").exists()
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state.safetensors"
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / "model.safetensors"
+
+    def save_config(self, config: RunConfig) -> None:
+        """Write config.json."""
+        write_json(self.folder / "config.json", {"format": FORMAT, **asdict(config)})
+
+    def config(self) -> RunConfig:
+        """Read config.json, or say in one line why it cannot be used."""
+        path = self.folder / "config.json"
+        if not path.exists():
+            raise FineError(f"{self.folder} is not a run folder: it has no config.json; `fine train` makes one")
+        content = read_json(path)
+        version = content.pop("format", None)
+        if version != FORMAT:
+            raise FineError(f"{path} has format {version}, this version of fine reads format {FORMAT}: train the run again")
+        try:
+            task, training = Task(**content.pop("task")), Training(**content.pop("training"))
+            return RunConfig(task=task, training=training, **content)
+        except (TypeError, KeyError) as problem:
+            raise FineError(f"{path} is not a valid run configuration ({problem}): train the run again") from problem
+
+    def load(self, *, device: torch.device | str = "cpu") -> nn.Module:
+        """The trained model, ready to answer."""
+        model = self.config().build()
+        load_weights(model, read_tensors(self.weights)[0], self.weights)
+        return model.to(device).eval()
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors with a few texts beside them, whole or not at all."""
+    with written_whole(path) as temporary:
+        try:
+            safetensors.torch.save_file({name: t.detach().contiguous() for name, t in tensors.items()}, temporary, metadata)
+        except safetensors.SafetensorError as problem:  # its writer reports a full disk as an error of its own
+            raise OSError(28 if "No space" in str(problem) or "os error 28" in str(problem) else 5, str(problem)) from problem
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors in a file and the texts beside them."""
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except FileNotFoundError:
+        raise FineError(
+            f"{path} is missing: the run has not finished; continue it with `fine train --resume {path.parent}`"
+        ) from None
+    except (safetensors.SafetensorError, OSError) as problem:
+        raise FineError(f"{path} is damaged ({problem}): expected a safetensors file; train the run again") from problem
+
+
+def load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    """Put tensors into a model after checking every name and shape."""
+    own = model.state_dict()
+    for name in own.keys() | tensors.keys():
+        if name not in tensors:
+            raise FineError(
+                f"{path} has no '{name}', which the model in config.json needs: file and configuration do not match"
+            )
+        if name not in own:
+            raise FineError(f"{path} has '{name}', which the model in config.json lacks: file and configuration do not match")
+        if own[name].shape != tensors[name].shape:
+            given, expected = list(tensors[name].shape), list(own[name].shape)
+            raise FineError(f"{path}: '{name}' has shape {given}, the model in config.json needs {expected}")
+    model.load_state_dict(tensors)
+
+
+def provenance() -> dict[str, str]:
+    """What made a result: versions, machine, and the commit if the source is a git checkout."""
+    from fine import __version__
+
+    try:
+        answer = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+        commit = answer.stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown"
+    return {
+        "fine": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+        "commit": commit,
+    }

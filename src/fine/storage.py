@@ -1,0 +1,57 @@
+"""Files that are whole or not there: written under a temporary name, flushed to disk, then renamed."""
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fine.errors import FineError
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; rename it to ``path`` on success, delete it on any failure."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+    except OSError as problem:
+        raise _cannot_write(path, problem) from problem
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, whole or not at all."""
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write ``content`` as readable JSON, whole or not at all."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in ``path``, or a one-line error naming the file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FineError(f"{path} is missing: expected a JSON file there") from None
+    except (OSError, ValueError) as problem:
+        raise FineError(f"{path} cannot be read as JSON ({problem})") from problem
+    if not isinstance(content, dict):
+        raise FineError(f"{path} holds a JSON {type(content).__name__}: expected an object")
+    return content
+
+
+def _cannot_write(path: Path, problem: OSError) -> FineError:
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        return FineError(f"the disk is full: could not write {path}; free some space and run the same command again")
+    return FineError(f"could not write {path} ({problem.strerror or problem}); choose a folder you can write to")

@@ -1,0 +1,167 @@
+"""A task: which pictures and rules a model learns from, and which ones it has never seen it is tested on.
+
+task = Task.preset("omniglot", rules="rotation")       # 100 / 800 characters, 10,000 / 20,000 puzzles, as in the paper
+train, test = task.training_puzzles(), task.test_puzzles()
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from fine.errors import FineError, unknown
+from fine.images import Images, load_images
+from fine.puzzles import Puzzles, draw_puzzles
+from fine.randomness import random_order
+from fine.rules import rule_set
+
+_SPLIT, _TRAIN, _TEST = 1, 2, 3  # addresses of random numbers, so that no two uses share any
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pictures and rules to learn from, pictures and rules to be tested on, and how many puzzles of each."""
+
+    images: str = "glyphs"
+    """Where the training pictures come from: glyphs, omniglot, cifar100, mnist or folder:PATH."""
+    rules: str = "affine"
+    """What may happen to a picture: a family, several joined by +, affine or all; ":seen" leaves out those of the extreme tests."""
+    test_images: str = ""
+    """Where the test pictures come from; empty: other classes of the training source."""
+    test_rules: str = ""
+    """Rules of the test puzzles; empty: those of training."""
+    train_classes: int = 0
+    """Classes to learn from; 0: half of the source."""
+    test_classes: int = 0
+    """Classes to be tested on; 0: all that are left."""
+    train_count: int = 10_000
+    """Training puzzles; with fresh puzzles, how many are drawn for each epoch."""
+    test_count: int = 20_000
+    """Test puzzles."""
+    size: int = 32
+    """Width and height of the pictures: 32, or 28."""
+    channels: int = 0
+    """1 shows every picture in grey, 3 in colour; 0: as the training source has them."""
+    validation: bool = False
+    """Test on a fifth of the training classes, held back, under the training rules: for choosing settings honestly."""
+    data_root: str = ""
+    """Folder of the official data files; empty: FINE_DATA, or the user cache folder."""
+
+    @staticmethod
+    def preset(name: str, *, rules: str) -> "Task":
+        """The task called ``name`` under these rules, with the paper's sizes where it has them."""
+        if name not in PRESETS:
+            if name.startswith("folder:"):
+                return Task(images=name, rules=rules, test_count=5_000)
+            raise unknown("task", name, (*PRESETS, "folder:PATH"))
+        task = PRESETS[name]
+        if task.test_rules:
+            return replace(task, rules=f"{rules}:seen", test_rules=f"{rules}:unseen")
+        return replace(task, rules=rules)
+
+    def training_puzzles(self, *, seed: int = 0, epoch: int = 0) -> Puzzles:
+        """The training puzzles; a later ``epoch`` continues the numbering, so its puzzles are new ones."""
+        return draw_puzzles(
+            self._training_images,
+            rule_set(self.rules),
+            self.train_count,
+            seed=_address(seed, _TRAIN),
+            start=epoch * self.train_count,
+            classes=self.training_classes,
+        )
+
+    def test_puzzles(self) -> Puzzles:
+        """The test puzzles: one fixed set for a task, whatever the seed of a run."""
+        rules = self.rules if self.validation else self.test_rules or self.rules
+        return draw_puzzles(
+            self._testing_images, rule_set(rules), self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
+        )
+
+    @property
+    def picture_channels(self) -> int:
+        """Channels of the pictures a model of this task sees."""
+        return self._training_images.pixels.shape[1]
+
+    @property
+    def training_classes(self) -> Sequence[int]:
+        """Numbers of the classes that training puzzles show."""
+        return self._classes[0]
+
+    @property
+    def testing_classes(self) -> Sequence[int]:
+        """Numbers of the classes that test puzzles show: none of the training classes where the source is the same."""
+        return self._classes[1]
+
+    @cached_property
+    def _training_images(self) -> Images:
+        images = self._load(self.images)
+        return images.with_channels(self.channels) if self.channels else images
+
+    @cached_property
+    def _testing_images(self) -> Images:
+        if self.validation or not self.test_images:
+            return self._training_images
+        return self._load(self.test_images).with_channels(self._training_images.pixels.shape[1])
+
+    def _load(self, name: str) -> Images:
+        return load_images(name, size=self.size, data_root=Path(self.data_root) if self.data_root else None)
+
+    @cached_property
+    def _classes(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Training and test classes, in an order that belongs to the task and not to the seed of a run."""
+        order = random_order(len(self._training_images.class_names), _SPLIT).tolist()
+        train = order[: self.train_classes or -(-len(order) // 2)]
+        if self.validation:
+            kept = len(train) - max(2, len(train) // 5)
+            train, test = train[:kept], train[kept:]
+        elif self.test_images:
+            others = random_order(len(self._testing_images.class_names), _SPLIT).tolist()
+            test = others[: self.test_classes or len(others)]
+        else:
+            test = order[len(train) :][: self.test_classes or len(order)]
+        self._check_enough("train", train, self.train_classes)
+        self._check_enough("test", test, self.test_classes)
+        return train, test
+
+    def _check_enough(self, use: str, classes: list[int], wanted: int) -> None:
+        needed = 2 if self.validation else max(2, wanted)
+        if len(classes) < needed:
+            source = self.test_images if use == "test" and self.test_images else self.images
+            raise FineError(
+                f"{source} leaves {len(classes)} classes to {use} on where {needed} are needed: ask for fewer, or add classes"
+            )
+
+
+def _address(seed: int, use: int) -> int:
+    return seed * 16 + use
+
+
+PRESETS: dict[str, Task] = {
+    "glyphs": Task(images="glyphs", train_classes=200, test_classes=200, test_count=5_000),
+    "omniglot": Task(images="omniglot", train_classes=100, test_classes=800),
+    "cifar100": Task(images="cifar100", train_classes=50, test_classes=50),
+    "mnist": Task(images="mnist", train_classes=5, test_classes=5),
+    "extreme-cifar100": Task(
+        images="cifar100", test_rules="unseen", train_classes=50, test_classes=50, train_count=5_000, test_count=10_000
+    ),
+    "extreme-cifar100-omniglot": Task(
+        images="cifar100",
+        test_images="omniglot",
+        test_rules="unseen",
+        train_classes=50,
+        test_classes=800,
+        train_count=5_000,
+        test_count=10_000,
+        channels=1,
+    ),
+    "extreme-omniglot-mnist": Task(
+        images="omniglot",
+        test_images="mnist",
+        test_rules="unseen",
+        train_classes=100,
+        test_classes=10,
+        train_count=5_000,
+        test_count=10_000,
+    ),
+}
+"""Tasks by name. The extreme ones train on the seen rules and test on the unseen ones."""

@@ -1,0 +1,178 @@
+"""The training loop: Adam on cross-entropy, a resumable state after every epoch, the same weights from the same seed.
+
+    evaluation = train(RunConfig(task=Task.preset("omniglot", rules="rotation")), Path("runs/rotation"))
+    evaluation = resume(Path("runs/rotation"))     # continues a run that was stopped, to the same weights
+
+All randomness is addressed by (seed, epoch), so a run has no generator state to save.
+"""
+
+import csv
+import io
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fine.errors import FineError
+from fine.evaluation import Evaluation, evaluate
+from fine.processes import Processes
+from fine.progress import Progress, Silent
+from fine.puzzles import Batch, Puzzles
+from fine.randomness import random_order
+from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
+from fine.storage import write_json, write_text
+
+_ORDER = 4  # address of the order of an epoch; those of splits and puzzles are in tasks.py
+
+
+def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
+    """Train a model from the start, test it, and keep everything in ``folder``, which must not hold a run already."""
+    run = Run(folder)
+    if run.exists:
+        raise FineError(f"{folder} holds a run already: choose another folder, or continue it with --resume {folder}")
+    config.training.check()
+    config = replace(config, channels=config.task.picture_channels)
+    config.build()  # an impossible model is refused before anything is written
+    processes = Processes.join(torch.device(device))
+    if processes.first:
+        run.save_config(config)
+    processes.wait()
+    return resume(folder, device=device, progress=progress)
+
+
+def resume(folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
+    """Train a run from its last whole epoch to its end (or from the start, if there is none), and test it."""
+    run = Run(folder)
+    trainer = Trainer(run, run.config(), torch.device(device))
+    trainer.fit(progress or Silent())
+    return trainer.finish()
+
+
+class Trainer:
+    """A run in the making: model, optimiser and how far it has come."""
+
+    def __init__(self, run: Run, config: RunConfig, device: torch.device):
+        self.run, self.config, self.device = run, config, device
+        self.processes = Processes.join(device)
+        torch.manual_seed(config.training.seed)
+        self.model = config.build().to(device)
+        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate)
+        self.epochs_done = 0
+        self.seconds = 0.0
+        self.metrics: list[dict[str, Any]] = []
+        if run.state.exists():
+            self._load_state()
+
+    def fit(self, progress: Progress) -> None:
+        """Train the epochs that are left, keeping the state after each."""
+        training, task = self.config.training, self.config.task
+        puzzles = None
+        while self.epochs_done < training.epochs:
+            if puzzles is None or training.fresh:
+                epoch = self.epochs_done if training.fresh else 0
+                puzzles = task.training_puzzles(seed=training.seed, epoch=epoch)
+            self._train_epoch(puzzles, progress)
+
+    def finish(self) -> Evaluation:
+        """Test the trained model and write weights, result and picture."""
+        evaluation = evaluate(self.model, self.config.task.test_puzzles(), device=self.device)
+        if self.processes.first:
+            save_tensors(self.run.weights, self.model.state_dict())
+            result = {**evaluation.summary(), "minutes": round(self.seconds / 60, 3), **provenance()}
+            write_json(self.run.folder / "result.json", result)
+            evaluation.draw(self.run.folder / "puzzles.png")
+            self.run.state.unlink(missing_ok=True)
+        self.processes.wait()
+        return evaluation
+
+    def _train_epoch(self, puzzles: Puzzles, progress: Progress) -> None:
+        training, epoch = self.config.training, self.epochs_done
+        render = puzzles.renderer(self.device)
+        order = random_order(len(puzzles), training.seed, _ORDER, epoch)
+        batches = [order[at : at + training.batch] for at in range(0, len(order), training.batch)]
+        if len(batches[-1]) < 2 * self.processes.count:
+            batches.pop()  # too few to normalise over
+        if not batches:
+            raise FineError(f"{len(order)} training puzzles do not fill a batch: use at least {2 * self.processes.count}")
+        loss_sum = torch.zeros((), device=self.device)
+        right = torch.zeros((), device=self.device)
+        started, shown, done = time.monotonic(), 0.0, 0
+        self.model.train()
+        for number, batch in enumerate(batches):
+            step = epoch * len(batches) + number
+            rate = training.rate_at(step, training.epochs * len(batches))
+            share = puzzles.specs[batch[self.processes.rank :: self.processes.count]]
+            batch_loss, batch_right = self._step(render(share), rate, len(batch), step)
+            loss_sum += batch_loss
+            right += batch_right
+            done += len(batch)
+            if time.monotonic() - shown > 0.2:  # reading a number waits for the device, so do it rarely
+                shown = time.monotonic()
+                seen = done / self.processes.count
+                progress.step(
+                    epoch=epoch + 1, done=epoch * len(puzzles) + done, loss=loss_sum.item() / seen, accuracy=right.item() / seen
+                )
+        self.processes.sum((loss_sum, right))
+        self.processes.agree_on_buffers(self.model)
+        seconds = time.monotonic() - started
+        self.epochs_done += 1
+        self.seconds += seconds
+        loss, accuracy, speed = loss_sum.item() / done, right.item() / done, done / seconds
+        self.metrics.append({"epoch": epoch + 1, "loss": loss, "accuracy": accuracy, "rate": rate, "puzzles/s": speed})
+        if self.processes.first:
+            self._save_state()
+        progress.epoch(epoch=epoch + 1, loss=loss, accuracy=accuracy, speed=speed)
+
+    def _step(self, batch: Batch, rate: float, size: int, step: int) -> tuple[Tensor, Tensor]:
+        """One step of Adam on this process's share of a batch of ``size`` puzzles."""
+        logits = self.model(batch.pictures)
+        loss = F.cross_entropy(logits, batch.answers, reduction="sum")
+        self.optimiser.zero_grad()
+        (loss / size).backward()
+        self.processes.sum(p.grad for p in self.model.parameters() if p.grad is not None)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip)
+        if not torch.isfinite(norm):  # also catches a loss that is not finite
+            raise FineError(
+                f"the loss or its gradient is not finite at step {step + 1} (epoch {self.epochs_done + 1}): the state after epoch "
+                f"{self.epochs_done} is kept in {self.run.folder}; train again with a lower --rate or --clip"
+            )
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.step()
+        return loss.detach(), (logits.argmax(1) == batch.answers).sum()
+
+    def _save_state(self) -> None:
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        for number, entry in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"adam.{number}.{name}": tensor for name, tensor in entry.items()}
+        progress = {"epochs": self.epochs_done, "seconds": self.seconds, "metrics": self.metrics}
+        save_tensors(self.run.state, tensors, {"progress": json.dumps(progress)})
+        table = io.StringIO()
+        writer = csv.DictWriter(table, list(self.metrics[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.metrics)
+        write_text(self.run.folder / "metrics.csv", table.getvalue())
+
+    def _load_state(self) -> None:
+        tensors, metadata = read_tensors(self.run.state)
+        try:
+            progress = json.loads(metadata["progress"])
+            self.epochs_done, self.seconds = int(progress["epochs"]), float(progress["seconds"])
+            self.metrics = list(progress["metrics"])
+            weights = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
+            load_weights(self.model, weights, self.run.state)
+            moments: dict[int, dict[str, Tensor]] = {}
+            for name, tensor in tensors.items():
+                if name.startswith("adam."):
+                    _, number, entry = name.split(".")
+                    moments.setdefault(int(number), {})[entry] = tensor
+            self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
+        except (KeyError, ValueError, TypeError) as problem:
+            raise FineError(
+                f"{self.run.state} is not a training state ({problem}): delete it to start the run again"
+            ) from problem
