@@ -270,9 +270,9 @@ def print_evaluation(evaluation: Evaluation) -> None:
     low, high = evaluation.interval
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_row("[bold]accuracy[/]", f"[bold green]{evaluation.accuracy:.1%}[/]", f"95 % interval {low:.1%} – {high:.1%}")
-    table.add_row("chance, right object", f"{OBJECT_CHANCE:.1%}", "finds x' among the choices and ignores the rule")
-    table.add_row("chance, blind", f"{BLIND_CHANCE:.1%}", "guesses among the four choices")
-    mistakes = ", ".join(f"{name} {share:.1%}" for name, share in evaluation.mistakes.items())
+    table.add_row("right object only", f"{OBJECT_CHANCE:.1%}", "chance for one who ignores the rule")
+    table.add_row("blind", f"{BLIND_CHANCE:.1%}", "chance for one who guesses among four")
+    mistakes = ", ".join(f"{share:.1%} {name}" for name, share in evaluation.mistakes.items())
     table.add_row("mistakes", f"{1 - evaluation.accuracy:.1%}", mistakes)
     rules, images = evaluation.puzzles.rules.name, evaluation.puzzles.images.name
     console.print(f"\n{len(evaluation.puzzles):,} test puzzles, {rules} over {images} never seen in training", highlight=False)

@@ -9,6 +9,7 @@ alone, so any puzzle can be drawn again by itself. Puzzles whose choices cannot 
 """
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -191,31 +192,36 @@ class _Drawer:
 
 
 class _Look:
-    """A glance at the choices of many puzzles: grey, half resolution, nearest pixel.
+    """A glance at the choices of many puzzles: grey, soft, at half resolution.
 
-    All in integers, so that every machine draws the same puzzles again; at a quarter of the pixels and one read each, a million
-    puzzles take seconds.
+    Pictures are doubled and softened once; a glance then reads one nearest point a pixel, so that a million puzzles take
+    seconds. Every number on the way is an integer or an exact fraction of one: all machines draw the same puzzles again.
     """
 
     def __init__(self, images: Images, rules: RuleSet, classes: NDArray[np.int64]):
-        size = images.pixels.shape[-1] // 2
+        size = images.pixels.shape[-1]
         used = torch.isin(images.labels, torch.from_numpy(classes))
-        grey = replace(images, pixels=images.pixels[used]).with_channels(1).pixels[:, 0]
-        blocks = F.pad(F.unfold(grey[:, None].float(), 2, stride=2).view(-1, 4, size * size).sum(1), (0, 1))
-        self.brightness = blocks.div(4, rounding_mode="floor").short()  # the added last pixel is the zero outside
+        grey = replace(images, pixels=images.pixels[used]).with_channels(1).pixels
+        self.brightness = torch.cat([self._soften(part) for part in grey.split(_CHUNK)])
         self.position = torch.cumsum(used, 0) - 1
-        self.sources = torch.stack([self._nearest(source_points(rule, size)) for rule in rules.rules])
-        negatives = torch.stack([negative_mask(rule, size).flatten() for rule in rules.rules])
+        self.sources = torch.stack([self._nearest(source_points(rule, size // 2), 2 * size + 1) for rule in rules.rules])
+        negatives = torch.stack([negative_mask(rule, size // 2).flatten() for rule in rules.rules])
         self.negatives = negatives if negatives.any() else None
-        self.threshold = round(VISIBLE * 255 * size * size)
+        self.threshold = math.ceil(VISIBLE * 255 * (size // 2) ** 2)
 
     @staticmethod
-    def _nearest(points: Tensor) -> Tensor:
-        """Source points as pixel numbers; the nudge keeps points on a pixel border from falling either way by rounding."""
-        size = points.shape[0]
-        column, row = ((points + HALF) * (size / (2 * HALF)) + 1e-6).floor().long().unbind(-1)
-        inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)
-        return torch.where(inside, row * size + column, size * size).flatten().int()
+    def _soften(grey: Tensor) -> Tensor:
+        """Pictures (n, 1, size, size) -> mean brightness around each corner of their doubled pixels, and a 0 for outside."""
+        doubled = F.interpolate(grey.float(), scale_factor=2, mode="bilinear", align_corners=False)
+        around = F.avg_pool2d(F.pad(doubled, (2, 2, 2, 2)), 4, stride=1)  # (n, 1, 2·size + 1, 2·size + 1)
+        return F.pad(around.flatten(1).floor().to(torch.uint8), (0, 1))
+
+    @staticmethod
+    def _nearest(points: Tensor, side: int) -> Tensor:
+        """Source points as numbers of corners; the nudge keeps one half-way between two from going either way by rounding."""
+        inside = (points.abs() < HALF).all(-1)
+        column, row = ((points + HALF) * ((side - 1) / (2 * HALF)) + 0.5 + 1e-6).floor().long().unbind(-1)
+        return torch.where(inside, row * side + column, side * side).flatten().int()
 
     def distinct(self, specs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether all four choices of each puzzle can be told apart (and x'' is not x itself): bool (n,)."""
@@ -236,5 +242,5 @@ class _Look:
     def _view(self, images: Tensor, rules: Tensor) -> Tensor:
         pixels = self.brightness.shape[1]
         flat = (self.position[images] * pixels)[:, None].int() + self.sources[rules]
-        view = self.brightness.view(-1).index_select(0, flat.flatten()).view(len(images), -1)
+        view = self.brightness.view(-1).index_select(0, flat.flatten()).view(len(images), -1).short()
         return view if self.negatives is None else torch.where(self.negatives[rules], 255 - view, view)

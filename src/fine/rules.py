@@ -34,8 +34,8 @@ class Family:
     name: str
     grid: tuple[tuple[float, ...], ...]
     """The parameters of each rule."""
-    label: str
-    """A format string that names a rule by its parameters."""
+    label: Callable[..., str]
+    """(*parameters) -> what tells a rule from its kin, for people: often the ``format`` of a text, "{:g}°".format."""
     source: Source
     negative: Callable[..., Tensor] | None = None
     """(points, *parameters) -> bool (h, w): where brightness v becomes 1 − v, if anywhere."""
@@ -51,7 +51,7 @@ class Rule:
     parameters: tuple[float, ...]
 
     def __str__(self) -> str:
-        return f"{self.family.name} {self.family.label.format(*self.parameters)}".strip()
+        return f"{self.family.name} {self.family.label(*self.parameters)}"
 
     @property
     def unseen(self) -> bool:
@@ -88,7 +88,7 @@ def register_family(
     name: str,
     *,
     grid: Sequence[Sequence[float]],
-    label: str,
+    label: Callable[..., str],
     negative: Callable[..., Tensor] | None = None,
     unseen: Callable[..., bool] | None = None,
 ) -> Callable[[Source], Source]:
@@ -170,21 +170,22 @@ class Warp:
 
 def _linear(points: Tensor, matrix: Sequence[Sequence[float]]) -> Tensor:
     """The points under a forward 2 × 2 matrix, read backwards through its inverse."""
-    inverse = torch.linalg.inv(torch.tensor(matrix, dtype=points.dtype))
-    return points @ inverse.T
+    (a, b), (c, d) = matrix
+    inverse = torch.tensor([[d, -b], [-c, a]], dtype=points.dtype) / (a * d - b * c)
+    return (inverse * points[..., None, :]).sum(-1)
 
 
 @register_family(
     "translation",
     grid=list(itertools.product((-9, -6, -3, 0, 3, 6, 9), repeat=2)),
-    label="({:g}, {:g})",
+    label="({:g}, {:g})".format,
     unseen=lambda right, down: abs(right) > 3 or abs(down) > 3,
 )
 def translation(points: Tensor, right: float, down: float) -> Tensor:
     return points - torch.tensor([right, down], dtype=points.dtype)
 
 
-@register_family("rotation", grid=[(15 * k,) for k in range(24)], label="{:g}°", unseen=lambda degrees: degrees > 180)
+@register_family("rotation", grid=[(15 * k,) for k in range(24)], label="{:g}°".format, unseen=lambda degrees: degrees > 180)
 def rotation(points: Tensor, degrees: float) -> Tensor:
     """Counter-clockwise as seen, so y (which points down) carries the minus."""
     quarter, rest = divmod(degrees, 90)  # whole quarter turns are kept exact: they permute pixels
@@ -194,7 +195,7 @@ def rotation(points: Tensor, degrees: float) -> Tensor:
     return _linear(points, [[cos, sin], [-sin, cos]])
 
 
-@register_family("reflection", grid=[(1, 0), (0, 1)], label="(left-right {:g}, top-bottom {:g})")
+@register_family("reflection", grid=[(1, 0), (0, 1)], label=lambda left_right, _: "left-right" if left_right else "top-bottom")
 def reflection(points: Tensor, left_right: float, top_bottom: float) -> Tensor:
     return points * torch.tensor([1 - 2 * left_right, 1 - 2 * top_bottom], dtype=points.dtype)
 
@@ -202,7 +203,7 @@ def reflection(points: Tensor, left_right: float, top_bottom: float) -> Tensor:
 @register_family(
     "shear",
     grid=list(itertools.product(range(-60, 61, 15), repeat=2)),
-    label="({:g}°, {:g}°)",
+    label="({:g}°, {:g}°)".format,
     unseen=lambda across, down: abs(across) > 30 or abs(down) > 30,
 )
 def shear(points: Tensor, across: float, down: float) -> Tensor:
@@ -211,7 +212,7 @@ def shear(points: Tensor, across: float, down: float) -> Tensor:
     return _linear(points, [[1, a], [b, 1 + a * b]])
 
 
-@register_family("scale", grid=[(0.5,), (0.75,), (1.0,), (1.25,)], label="×{:g}")
+@register_family("scale", grid=[(0.5,), (0.75,), (1.0,), (1.25,)], label="×{:g}".format)
 def scale(points: Tensor, factor: float) -> Tensor:
     return points / factor
 
@@ -219,7 +220,7 @@ def scale(points: Tensor, factor: float) -> Tensor:
 @register_family(
     "fisheye",
     grid=[(x, y, d) for d in (0.3, 0.8) for x, y in itertools.product((-0.5, 0, 0.5), repeat=2)],
-    label="centre ({:g}, {:g}), d {:g}",
+    label="at ({:g}, {:g}), strength {:g}".format,
 )
 def fisheye(points: Tensor, centre_x: float, centre_y: float, distortion: float) -> Tensor:
     """T(p) = p + (p − c)·d·|p − c|, with lengths in half-widths of the picture."""
@@ -230,12 +231,17 @@ def fisheye(points: Tensor, centre_x: float, centre_y: float, distortion: float)
 @register_family(
     "wave",
     grid=[(a, k) for k in (1, 2, 3) for a in (-4, -2, 2, 4)],
-    label="amplitude {:g}, {:g} waves",
+    label="height {:g}, {:g} waves".format,
 )
 def wave(points: Tensor, amplitude: float, waves: float) -> Tensor:
     """T(x) = x, T(y) = y + a·cos(f·y), with f = 2π·waves a picture height."""
     x, y = points.unbind(-1)
     return torch.stack((x, y + amplitude * torch.cos(math.pi * waves / HALF * y)), dim=-1)
+
+
+def _part_name(axis: float, cut: float, side: float) -> str:
+    names = {(0, -1): "left of", (0, 1): "right of", (1, -1): "above", (1, 1): "below"}
+    return f"{names[int(axis), int(side)]} {cut:g}"
 
 
 def _negative_part(points: Tensor, axis: float, cut: float, side: float) -> Tensor:
@@ -245,7 +251,7 @@ def _negative_part(points: Tensor, axis: float, cut: float, side: float) -> Tens
 @register_family(
     "black-white",
     grid=[(axis, cut, side) for axis in (0, 1) for cut in (-8, -4, 0, 4, 8) for side in (-1, 1)],
-    label="axis {:g}, cut at {:g}, side {:g}",
+    label=_part_name,
     negative=_negative_part,
 )
 def black_white(points: Tensor, axis: float, cut: float, side: float) -> Tensor:
@@ -253,7 +259,7 @@ def black_white(points: Tensor, axis: float, cut: float, side: float) -> Tensor:
     return points
 
 
-@register_family("swap", grid=list(itertools.permutations(range(4))), label="({:g}, {:g}, {:g}, {:g})")
+@register_family("swap", grid=list(itertools.permutations(range(4))), label="{:g}{:g}{:g}{:g}".format)
 def swap(points: Tensor, *origins: float) -> Tensor:
     """Quarter q of the result (0 1 over 2 3) is read from quarter origins[q] of the picture."""
     x, y = points.unbind(-1)

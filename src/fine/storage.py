@@ -24,7 +24,8 @@ def written_whole(path: Path) -> Iterator[Path]:
     except OSError as problem:
         raise _cannot_write(path, problem) from problem
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

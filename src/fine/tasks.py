@@ -25,7 +25,7 @@ class Task:
     images: str = "glyphs"
     """Where the training pictures come from: glyphs, omniglot, cifar100, mnist or folder:PATH."""
     rules: str = "affine"
-    """What may happen to a picture: a family, several joined by +, affine or all; ":seen" leaves out those of the extreme tests."""
+    """What may happen to a picture: a family, several joined by +, affine or all; ":seen" leaves out the extreme ones."""
     test_images: str = ""
     """Where the test pictures come from; empty: other classes of the training source."""
     test_rules: str = ""

@@ -138,8 +138,8 @@ class Trainer:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip)
         if not torch.isfinite(norm):  # also catches a loss that is not finite
             raise FineError(
-                f"the loss or its gradient is not finite at step {step + 1} (epoch {self.epochs_done + 1}): the state after epoch "
-                f"{self.epochs_done} is kept in {self.run.folder}; train again with a lower --rate or --clip"
+                f"the loss or its gradient is not finite at step {step + 1}, epoch {self.epochs_done + 1}: the state after "
+                f"epoch {self.epochs_done} is kept in {self.run.folder}; train again with a lower --rate or --clip"
             )
         for group in self.optimiser.param_groups:
             group["lr"] = rate

@@ -1,0 +1,89 @@
+"""Puzzles in a terminal, in half-block characters."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+from torch import Tensor
+
+from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, look_at
+from fine.images.resampling import shrink
+from fine.puzzles import Puzzles
+
+SHADES = " .:-=+*#%@"
+"""Dark to bright, for terminals without colour."""
+
+_ANSI = {TICK: "green", CROSS: "red", "": ""}  # a terminal's own green and red fit its own ground
+_ASCII = str.maketrans({"→": ">", TICK: "v", CROSS: "x", "×": "x", "°": "", "·": "-"})
+_GROUND = 28  # brightness of black
+
+
+def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool = False, chosen: Chosen | None = None) -> None:
+    """Draw puzzles in the terminal, two pixels a character; in ASCII shades where there is no colour."""
+    coloured = console.color_system in ("256", "truecolor") and not console.no_color and not console.options.ascii_only
+    size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))
+
+    def write(line: Text) -> None:
+        if console.options.ascii_only:
+            line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
+        line.rstrip()
+        console.print(line, no_wrap=True, overflow="crop", highlight=False)
+
+    for heading, views in look_at(puzzles, numbers, answers, chosen).items():
+        if heading:
+            write(Text(heading, style="bold"))
+            write(Text())
+        for view in views:
+            pictures = [_cells(picture, coloured) for picture in shrink(view.pictures, size)]
+            labels = Text("   ").join(
+                Text(f"{letter} {mark}".strip().center(size), style=f"bold {_ANSI[mark]}".strip())
+                for letter, mark in zip(LETTERS, view.marks, strict=True)
+            )
+            write(Text(" · ".join(filter(None, (f"puzzle {view.number}", view.rule, view.verdict))), style="dim"))
+            for line in _beside([*pictures[:3], _question(size, coloured)], arrows=True):
+                write(line)
+            write(Text())
+            for line in [*_beside(pictures[3:], arrows=False), labels, Text()]:
+                write(line)
+
+
+def _cells(picture: Tensor, coloured: bool) -> list[Text]:
+    """A picture (channels, size, size) as lines of characters, each two pixels high."""
+    if not coloured:
+        brightness = picture.float().mean(0).unflatten(0, (-1, 2)).mean(1) / 255
+        shades = (brightness.sqrt() * (len(SHADES) - 1)).round().int().tolist()  # the root keeps thin strokes readable
+        return _ruled([Text("".join(SHADES[shade] for shade in row)) for row in shades])
+    if len(picture) == 1:  # lift the ground off black, so that a picture has an edge in a dark terminal
+        picture = (_GROUND + picture.float() * (1 - _GROUND / 255)).byte().expand(3, -1, -1)
+    rows = picture.permute(1, 2, 0).tolist()
+    return [
+        Text.assemble(*(("▀", f"{_rgb(top)} on {_rgb(low)}") for top, low in zip(upper, lower, strict=True)))
+        for upper, lower in zip(rows[::2], rows[1::2], strict=True)
+    ]
+
+
+def _question(size: int, coloured: bool) -> list[Text]:
+    style = f"bold white on {_rgb([_GROUND] * 3)}" if coloured else ""
+    lines = [Text(("?" if line == size // 4 else "").center(size), style=style) for line in range(size // 2)]
+    return lines if coloured else _ruled(lines)
+
+
+def _rgb(colour: Sequence[int]) -> str:
+    return "rgb({},{},{})".format(*colour)
+
+
+def _ruled(lines: list[Text]) -> list[Text]:
+    """A picture between two rules, which show where it ends when its dark ground does not."""
+    rule = Text("-" * len(lines[0]))
+    return [rule, *lines, rule]
+
+
+def _beside(pictures: Sequence[Sequence[Text]], *, arrows: bool) -> list[Text]:
+    """Four pictures as one, the arrows at half height."""
+    lines = [Text() for _ in pictures[0]]
+    for position, picture in enumerate(pictures):
+        for number, (line, part) in enumerate(zip(lines, picture, strict=True)):
+            if position:
+                line.append(" → " if arrows and position != 2 and number == len(lines) // 2 else "   ")
+            line.append_text(part)
+    return lines

@@ -1,0 +1,225 @@
+"""Promises of training: the same weights from the same seed, nothing lost when stopped, clear words when it cannot go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from fine.errors import FineError
+from fine.evaluation import evaluate
+from fine.progress import Silent
+from fine.protocols import PROTOCOLS, Training
+from fine.runs import Run, RunConfig, read_tensors
+from fine.tasks import Task
+from fine.training import Trainer, resume, train
+
+TINY = RunConfig(
+    model="fine",
+    task=replace(Task.preset("glyphs", rules="translation"), train_count=96, test_count=60),
+    training=Training(epochs=3, batch=16),
+    settings={"slots": 8},
+)
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    train(TINY, folder)
+    return folder
+
+
+class StopAfter(Silent):
+    """Stops training as Ctrl-C would, once an epoch is on disk."""
+
+    def __init__(self, epoch: int):
+        self.last = epoch
+
+    def epoch(self, *, epoch: int, **_: float) -> None:
+        if epoch == self.last:
+            raise KeyboardInterrupt
+
+
+def test_two_runs_of_one_seed_give_the_same_bits(finished, tmp_path):
+    train(TINY, tmp_path / "again")
+    assert weights(tmp_path / "again") == weights(finished)
+
+
+def test_another_seed_gives_other_weights(finished, tmp_path):
+    train(replace(TINY, training=replace(TINY.training, seed=1)), tmp_path / "other")
+    assert weights(tmp_path / "other") != weights(finished)
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_a_stopped_run_resumes_to_the_same_bits(finished, tmp_path, epoch):
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path / "stopped", progress=StopAfter(epoch))
+    resume(tmp_path / "stopped")
+    assert weights(tmp_path / "stopped") == weights(finished)
+    assert (tmp_path / "stopped/metrics.csv").read_text().count("\n") == 1 + TINY.training.epochs
+
+
+def test_a_run_with_fresh_puzzles_resumes_to_the_same_bits(tmp_path):
+    config = replace(TINY, training=replace(TINY.training, fresh=True))
+    train(config, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "stopped", progress=StopAfter(2))
+    resume(tmp_path / "stopped")
+    assert weights(tmp_path / "stopped") == weights(tmp_path / "whole")
+
+
+def test_kill_minus_nine_loses_at_most_an_epoch(tmp_path):
+    config = replace(TINY, training=replace(TINY.training, epochs=40))
+    Run(tmp_path / "killed").save_config(config)
+    Run(tmp_path / "whole").save_config(config)
+    command = [sys.executable, "-m", "fine", "train", "--resume"]
+    process = subprocess.Popen([*command, tmp_path / "killed"], stdout=subprocess.DEVNULL)
+    metrics = tmp_path / "killed/metrics.csv"
+    deadline = time.monotonic() + 120
+    while not metrics.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert metrics.exists() and not (tmp_path / "killed/model.safetensors").exists()
+    subprocess.run([*command, tmp_path / "killed"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*command, tmp_path / "whole"], check=True, stdout=subprocess.DEVNULL)
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+
+
+def test_two_processes_train_together(finished, tmp_path):
+    Run(tmp_path / "pair").save_config(TINY)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run(
+        [*command, "-m", "fine", "train", "--resume", tmp_path / "pair"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    alone, pair = (read_tensors(Run(folder).weights)[0] for folder in (finished, tmp_path / "pair"))
+    # Each process normalises over its own half of a batch, so weights are alike and not equal.
+    assert all(torch.isfinite(tensor).all() and tensor.shape == alone[name].shape for name, tensor in pair.items())
+    assert json.loads((tmp_path / "pair/result.json").read_text())["puzzles"] == 60
+
+
+def test_a_finished_run_has_its_record_and_no_leftovers(finished):
+    names = sorted(path.name for path in finished.iterdir())
+    assert names == ["config.json", "metrics.csv", "model.safetensors", "puzzles.png", "result.json"]
+    result = json.loads((finished / "result.json").read_text())
+    low, high = result["interval"]
+    assert low < result["accuracy"] < high
+    assert result["accuracy"] + sum(result["mistakes"].values()) == pytest.approx(1, abs=1e-4)
+    assert sum(row["puzzles"] for row in result["by_rule"]) == result["puzzles"] == 60
+
+
+def test_a_loaded_run_answers_as_it_did_after_training(finished):
+    evaluation = evaluate(Run(finished).load(), TINY.task.test_puzzles())
+    assert evaluation.accuracy == pytest.approx(json.loads((finished / "result.json").read_text())["accuracy"], abs=1e-5)
+
+
+def test_the_loss_falls(tmp_path):
+    config = replace(TINY, task=replace(TINY.task, train_count=640), training=replace(TINY.training, epochs=4))
+    train(config, tmp_path / "run")
+    rows = (tmp_path / "run/metrics.csv").read_text().splitlines()
+    losses = [float(row.split(",")[1]) for row in rows[1:]]
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_state(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path / "run", progress=StopAfter(2))
+    before = (tmp_path / "run/state.safetensors").read_bytes()
+    trainer = Trainer(Run(tmp_path / "run"), Run(tmp_path / "run").config(), torch.device("cpu"))
+    with torch.no_grad():
+        trainer.model.distance.raw[0, 0] = float("nan")
+    with pytest.raises(FineError, match=r"not finite at step 13, epoch 3: the state after epoch 2 is kept"):
+        trainer.fit(Silent())  # epochs of 96 / 16 = 6 steps: the first of the third is the 13th
+    assert (tmp_path / "run/state.safetensors").read_bytes() == before
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(finished):
+    before = weights(finished)
+    with pytest.raises(FineError, match="holds a run already"):
+        train(TINY, finished)
+    assert weights(finished) == before
+
+
+def test_an_impossible_model_leaves_no_folder(tmp_path):
+    with pytest.raises(FineError, match="must be a multiple"):
+        train(replace(TINY, settings={"code": 100, "columns": 5}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: (f / "config.json").unlink(), "is not a run folder"),
+        (lambda f: (f / "config.json").write_text("{"), "cannot be read as JSON"),
+        (lambda f: (f / "config.json").write_text('{"format": 99}'), "has format 99, this version of fine reads format 1"),
+        (lambda f: (f / "config.json").write_text('{"format": 1}'), "not a valid run configuration"),
+        (lambda f: (f / "model.safetensors").write_bytes(b"nonsense"), "is damaged"),
+        (lambda f: (f / "model.safetensors").unlink(), "is missing"),
+        (lambda f: change_config(f, {"slots": 9}), r"shape \[8, 16, 16\], the model in config.json needs \[9, 16, 16\]"),
+        (lambda f: change_config(f, {"slots": 0}), "do not match"),
+    ],
+)
+def test_a_damaged_run_is_named_in_one_line(finished, tmp_path, damage, message):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for file in ("config.json", "model.safetensors"):
+        (folder / file).write_bytes((finished / file).read_bytes())
+    damage(folder)
+    with pytest.raises(FineError, match=message) as problem:
+        Run(folder).load()
+    assert "\n" not in str(problem.value) and "run" in str(problem.value)
+
+
+def change_config(folder: Path, settings: dict) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "settings": settings}))
+
+
+def test_a_damaged_state_is_named(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path / "run", progress=StopAfter(1))
+    state = tmp_path / "run/state.safetensors"
+    state.write_bytes(state.read_bytes()[:1000])
+    with pytest.raises(FineError, match="is damaged"):
+        resume(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": 0}, "epochs is 0"),
+        ({"batch": 1}, "batch is 1"),
+        ({"rate": -1.0}, "rate is -1"),
+        ({"rate": float("nan")}, "rate is nan"),
+        ({"schedule": "onecycle"}, "did you mean 'one-cycle'"),
+    ],
+)
+def test_impossible_training_is_refused(change, message):
+    with pytest.raises(FineError, match=message):
+        replace(Training(), **change).check()
+
+
+def test_the_rate_rises_and_falls_once():
+    training = PROTOCOLS["quick"]
+    rates = [training.rate_at(step, 100) for step in range(100)]
+    peak = rates.index(max(rates))
+    assert rates[peak] == training.rate and peak == 30
+    assert rates[:peak] == sorted(rates[:peak]) and rates[peak:] == sorted(rates[peak:], reverse=True)
+    assert rates[-1] < training.rate / 100
+    assert {PROTOCOLS["paper"].rate_at(step, 100) for step in range(100)} == {5e-4}
