@@ -20,13 +20,19 @@ from fine.images.downloading import download
 from fine.images.official import OFFICIAL, find_data_root, official_source
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
-from fine.puzzles import KINDS
+from fine.puzzles import KINDS, Puzzles
+from fine.rules import rule_set
 from fine.runs import Run, RunConfig
 from fine.storage import write_json
 from fine.tasks import Task
 from fine.training import resume, train
 
 console = Console()
+
+# None stands for "as the task or the protocol has it" and need not be shown as something to type.
+OptionalInt = Annotated[int | None, tyro.conf.arg(metavar="INT")]
+OptionalFloat = Annotated[float | None, tyro.conf.arg(metavar="FLOAT")]
+OptionalPath = Annotated[Path | None, tyro.conf.arg(metavar="PATH")]
 
 
 @dataclass(frozen=True)
@@ -45,19 +51,19 @@ class Train:
     """Settings of the model, such as slots=32 ridge=1."""
     protocol: str = "quick"
     """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
-    epochs: int | None = None
+    epochs: OptionalInt = None
     """Passes over the training puzzles, if not the protocol's."""
-    batch: int | None = None
+    batch: OptionalInt = None
     """Puzzles a step, if not the protocol's."""
-    rate: float | None = None
+    rate: OptionalFloat = None
     """Learning rate, if not the protocol's."""
-    clip: float | None = None
+    clip: OptionalFloat = None
     """Largest norm of the gradient, if not the protocol's."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
-    train_count: int | None = None
+    train_count: OptionalInt = None
     """Training puzzles, if not the task's."""
-    test_count: int | None = None
+    test_count: OptionalInt = None
     """Test puzzles, if not the task's."""
     size: int = 32
     """Width and height of the pictures: 32 or 28."""
@@ -65,9 +71,9 @@ class Train:
     """Fixes the starting weights, the training puzzles and their order."""
     validation: bool = False
     """Test on training classes held back, instead of the test classes: for choosing settings."""
-    out: Path | None = None
+    out: OptionalPath = None
     """Run folder; by default runs/TASK-RULES-MODEL-SEED."""
-    resume: Path | None = None
+    resume: OptionalPath = None
     """Continue the run in this folder; all other options come from it."""
     device: str = "cpu"
     """cpu or cuda."""
@@ -124,13 +130,13 @@ class Evaluate:
     """Another task to test on, such as omniglot for a model trained on glyphs."""
     rules: str = ""
     """Other rules to test on."""
-    test_count: int | None = None
+    test_count: OptionalInt = None
     """Test puzzles, if not the task's."""
     by_rule: bool = False
     """Also show a row for every rule."""
-    json: Path | None = None
+    json: OptionalPath = None
     """Write the numbers to this file too."""
-    picture: Path | None = None
+    picture: OptionalPath = None
     """Draw solved and missed puzzles to this PNG or SVG file."""
     device: str = "cpu"
     """cpu or cuda."""
@@ -176,7 +182,7 @@ class ShowPuzzles:
     """Number of the first one."""
     answers: bool = False
     """Mark the right choices and name the rules."""
-    out: Path | None = None
+    out: OptionalPath = None
     """Draw them to this PNG or SVG file."""
     train: bool = False
     """Show training puzzles instead of test puzzles."""
@@ -184,6 +190,8 @@ class ShowPuzzles:
     """Seed of the training puzzles."""
     size: int = 32
     """Width and height of the pictures: 32 or 28."""
+    redraws: bool = False
+    """Instead of showing puzzles, count for each family how many had choices that look alike and were drawn again."""
     data_root: str = ""
     """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
 
@@ -193,12 +201,26 @@ class ShowPuzzles:
         end = self.start + self.count
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, train_count=end, test_count=end, data_root=self.data_root)
-        puzzles = task.training_puzzles(seed=self.seed) if self.train else task.test_puzzles()
+        if self.redraws:
+            console.print(self._redraw_table(task))
+            return
+        puzzles = self._draw(task)
         numbers = range(self.start, end)
         if self.out is not None:
             draw_sheet(puzzles, numbers, self.out, answers=self.answers)
             console.print(f"drawn to {self.out}")
         show(puzzles, numbers, console=console, answers=self.answers)
+
+    def _draw(self, task: Task) -> Puzzles:
+        return task.training_puzzles(seed=self.seed) if self.train else task.test_puzzles()
+
+    def _redraw_table(self, task: Task) -> Table:
+        table = Table("family", "puzzles", "drawn again", "share")
+        for family in rule_set(task.rules).families:
+            attempts = self._draw(replace(task, rules=family, test_rules="")).attempts
+            again = int((attempts > 1).sum())
+            table.add_row(family, f"{len(attempts):,}", f"{again:,}", f"{again / len(attempts):.2%}")
+        return table
 
 
 @dataclass(frozen=True)
@@ -300,3 +322,6 @@ def main() -> None:
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader went away, as `fine … | head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from fine.allocation import keep_freed_memory
 from fine.drawing import draw_sheet, solved_and_missed
 from fine.puzzles import KINDS, RIGHT, Puzzles
 
@@ -92,6 +93,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 @torch.no_grad()
 def evaluate(model: nn.Module, puzzles: Puzzles, *, batch: int = 100, device: torch.device | str = "cpu") -> Evaluation:
     """Let the model answer every puzzle."""
+    keep_freed_memory()
     was_training = model.training
     model.eval()
     render = puzzles.renderer(device)

@@ -166,17 +166,9 @@ class _Drawer:
         second = random_below(len(self.classes), base, 0)
         first = self._other_class(second, base, 1)
         other = self._other_class(second, base, 2)
-        return np.stack(
-            (
-                self._picture(first, base, 3),
-                self._picture(second, base, 4),
-                self._picture(other, base, 5),
-                self._rule(base, 6),
-                self._rule(base, 8),
-                random_below(len(ORDERS), base, 10),
-            ),
-            axis=1,
-        ).astype(np.int32)
+        pictures = [self._picture(label, base, 3 + place) for place, label in enumerate((first, second, other))]
+        rules = self._rules(base, 6)
+        return np.stack((*pictures, *rules, random_below(len(ORDERS), base, 10)), axis=1).astype(np.int32)
 
     def _other_class(self, than: NDArray[np.int64], base: NDArray[np.uint64], stream: int) -> NDArray[np.int64]:
         step = 1 + random_below(len(self.classes) - 1, base, stream)
@@ -186,9 +178,16 @@ class _Drawer:
         label = self.classes[position]
         return self.by_class[self.starts[label] + random_below(self.counts[label], base, stream)]
 
-    def _rule(self, base: NDArray[np.uint64], stream: int) -> NDArray[np.int64]:
-        family = random_below(len(self.family_sizes), base, stream)
-        return self.family_rules[self.family_starts[family] + random_below(self.family_sizes[family], base, stream + 1)]
+    def _rules(self, base: NDArray[np.uint64], stream: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """f and another g, each by family first; (f, g) is as likely as (g, f), so the choices alone tell nothing."""
+        families = [random_below(len(self.family_sizes), base, stream + place) for place in (0, 1)]
+        sizes = [self.family_sizes[family] for family in families]
+        right = random_below(sizes[0], base, stream + 2)
+        same = families[0] == families[1]
+        wrong = random_below(np.maximum(sizes[1] - same, 1), base, stream + 3)
+        wrong += same & (wrong >= right) & (sizes[1] > 1)  # within one family, pass over f
+        starts = [self.family_starts[family] for family in families]
+        return self.family_rules[starts[0] + right], self.family_rules[starts[1] + wrong]
 
 
 class _Look:

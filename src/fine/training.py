@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fine.allocation import keep_freed_memory
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.processes import Processes
@@ -57,6 +58,7 @@ class Trainer:
     """A run in the making: model, optimiser and how far it has come."""
 
     def __init__(self, run: Run, config: RunConfig, device: torch.device):
+        keep_freed_memory()
         self.run, self.config, self.device = run, config, device
         self.processes = Processes.join(device)
         torch.manual_seed(config.training.seed)
