@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 .PHONY: run test lint benchmark clean
 
 run: $(VENV)/.installed
-	$(BIN)/fine train --out $(or $(OUT),runs/first)
+	$(BIN)/fine train --task glyphs --rules affine --fresh
 
 test: $(VENV)/.installed lint
 	$(BIN)/python -m pytest
@@ -20,7 +20,7 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 
 benchmark: $(VENV)/.installed
-	$(BIN)/python -m pytest benchmarks -s
+	$(BIN)/python benchmarks/all.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'

@@ -1,6 +1,8 @@
 """The command line: `fine …` turns options into the same calls a Python program makes, and prints what they return."""
 
+import itertools
 import os
+import shlex
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from fine.drawing import draw_sheet, show
+from fine.drawing.sheet import FORMATS
 from fine.errors import FineError, unknown
 from fine.evaluation import BLIND_CHANCE, OBJECT_CHANCE, Evaluation, evaluate
 from fine.images.checking import status, verify
@@ -72,7 +75,7 @@ class Train:
     validation: bool = False
     """Test on training classes held back, instead of the test classes: for choosing settings."""
     out: OptionalPath = None
-    """Run folder; by default runs/TASK-RULES-MODEL-SEED."""
+    """Run folder; by default a new one, runs/TASK-RULES-MODEL-SEED."""
     resume: OptionalPath = None
     """Continue the run in this folder; all other options come from it."""
     device: str = "cpu"
@@ -88,21 +91,26 @@ class Train:
             folder, config = self.resume, Run(self.resume).config()
         else:
             config = self.config()
-            name = f"{self.task}-{self.rules}-{self.model}-{self.seed}".replace("/", "-").replace(":", "-")
-            folder = self.out or Path("runs") / name
-        training = config.training
-        console.print(f"training [bold]{config.model}[/] on {config.task.rules} puzzles over {config.task.images} in {folder}")
+            folder = self.out or self._free_folder()
+        say(f"training {config.model} on {config.task.rules} puzzles over {config.task.images} in {folder}")
         try:
-            with Shown(console, epochs=training.epochs, puzzles=config.task.train_count) as progress:
+            with Shown(console, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
                 if self.resume is not None:
                     evaluation = resume(folder, device=self.device, progress=progress)
                 else:
                     evaluation = train(config, folder, device=self.device, progress=progress)
         except KeyboardInterrupt:
-            console.print(f"stopped; continue with: fine train --resume {folder}")
+            remedy = f"continue with: fine train --resume {shlex.quote(str(folder))}"
+            say(f"stopped; {remedy if Run(folder).exists else 'nothing was written'}")
             raise SystemExit(130) from None
         print_evaluation(evaluation)
-        console.print(f"run folder: {folder}    solved and missed puzzles: {folder / 'puzzles.png'}")
+        say(f"run folder: {folder}    solved and missed puzzles: {folder / 'puzzles.png'}")
+
+    def _free_folder(self) -> Path:
+        """runs/TASK-RULES-MODEL-SEED, or the first of …-2, …-3 that holds no run."""
+        name = f"{self.task}-{self.rules}-{self.model}-{self.seed}".replace("/", "-").replace(":", "-")
+        candidates = (Path("runs") / f"{name}{suffix}" for suffix in itertools.chain([""], (f"-{k}" for k in itertools.count(2))))
+        return next(folder for folder in candidates if not Run(folder).exists)
 
     def config(self) -> RunConfig:
         """The run these options ask for."""
@@ -154,9 +162,14 @@ class Evaluate:
             task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
         elif self.rules:
             task = replace(task, rules=self.rules, test_rules="")
-        count = self.test_count or task.test_count
+        count = task.test_count if self.test_count is None else self.test_count
+        if count < 1:
+            raise FineError(f"test_count is {count}: give at least 1")
+        if self.picture is not None and self.picture.suffix.lower().removeprefix(".") not in FORMATS:
+            raise FineError(f"cannot draw puzzles as '{self.picture.name}': the name must end in .{' or .'.join(FORMATS)}")
         # A model sees pictures as it was trained to: grey or colour, and of its own size.
-        task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=self.data_root)
+        root = self.data_root or config.task.data_root
+        task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=root)
         evaluation = evaluate(run.load(device=self.device), task.test_puzzles(), device=self.device)
         print_evaluation(evaluation)
         if self.by_rule:
@@ -165,7 +178,7 @@ class Evaluate:
             write_json(self.json, evaluation.summary())
         if self.picture is not None:
             evaluation.draw(self.picture)
-            console.print(f"solved and missed puzzles: {self.picture}")
+            say(f"solved and missed puzzles: {self.picture}")
 
 
 @dataclass(frozen=True)
@@ -208,7 +221,7 @@ class ShowPuzzles:
         numbers = range(self.start, end)
         if self.out is not None:
             draw_sheet(puzzles, numbers, self.out, answers=self.answers)
-            console.print(f"drawn to {self.out}")
+            say(f"drawn to {self.out}")
         show(puzzles, numbers, console=console, answers=self.answers)
 
     def _draw(self, task: Task) -> Puzzles:
@@ -216,8 +229,10 @@ class ShowPuzzles:
 
     def _redraw_table(self, task: Task) -> Table:
         table = Table("family", "puzzles", "drawn again", "share")
-        for family in rule_set(task.rules).families:
-            attempts = self._draw(replace(task, rules=family, test_rules="")).attempts
+        rules = task.rules if self.train else task.test_rules or task.rules
+        _, colon, split = rules.partition(":")
+        for family in rule_set(rules).families:
+            attempts = self._draw(replace(task, rules=family + colon + split, test_rules="")).attempts
             again = int((attempts > 1).sum())
             table.add_row(family, f"{len(attempts):,}", f"{again:,}", f"{again / len(attempts):.2%}")
         return table
@@ -239,34 +254,43 @@ class Data:
         names = self.sources or tuple(OFFICIAL)
         for name in names:
             official_source(name)  # refuse an unknown name before anything is fetched
-        console.print(f"data root: {root}", highlight=False, soft_wrap=True)
+        say(f"data root: {root}")
         {"show": self._show, "download": self._download, "verify": self._verify}[self.action](names, root)
 
     def _show(self, names: tuple[str, ...], root: Path) -> None:
         table = Table("source", "file", "state", "MB", "what")
-        for row in status(root):
-            if row.source in names:
-                table.add_row(row.source, row.path.name, row.state, f"{row.size / 1e6:.1f}", row.detail)
+        rows = [row for row in status(root) if row.source in names]
+        for row in rows:
+            what = row.detail if row.state == "present" else ""
+            table.add_row(row.source, row.path.name, row.state, f"{row.size / 1e6:.1f}", what)
         console.print(table)
-        console.print("glyphs and folder:PATH need no download; get the others with: fine data download NAME")
+        for row in rows:
+            if row.state == "damaged":
+                say(row.detail)
+        say("glyphs and folder:PATH need no download; get the others with: fine data download NAME")
 
     def _download(self, names: tuple[str, ...], root: Path) -> None:
         for name in names:
             written = download(name, root)
-            console.print(f"{name}: {len(written)} files written" if written else f"{name}: was there already")
+            say(f"{name}: {len(written)} files written" if written else f"{name}: was there already")
 
     def _verify(self, names: tuple[str, ...], root: Path) -> None:
         words = {True: "official checksum", False: "other checksum than the official one", None: "no checksum published"}
         for name in names:
             found = verify(name, root)
-            console.print(f"{name}: whole, {found.pictures:,} pictures of {found.classes:,} classes, {found.channels} channels")
+            say(f"{name}: whole, {found.pictures:,} pictures of {found.classes:,} classes, {found.channels} channels")
             for path, matches in found.official.items():
-                console.print(f"  {path.name}: {words[matches]}")
+                say(f"  {path.name}: {words[matches]}")
 
 
 Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data
 
 DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
+
+
+def say(text: str) -> None:
+    """Print a line as it is: not wrapped, so that paths can be copied, and with [brackets] left alone."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
@@ -280,9 +304,11 @@ def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
 def use_device(device: str, threads: int) -> None:
     """Check that the device is there and set the number of threads."""
     try:
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()  # reading it back also refuses `meta`, which holds no numbers
     except (RuntimeError, AssertionError) as problem:
         raise FineError(f"device '{device}' cannot be used here: choose cpu, or cuda on a machine that has it") from problem
+    if threads < 0:
+        raise FineError(f"threads is {threads}: give 0 to let torch choose, or a positive number")
     if threads:
         torch.set_num_threads(threads)
 
@@ -297,7 +323,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     mistakes = ", ".join(f"{share:.1%} {name}" for name, share in evaluation.mistakes.items())
     table.add_row("mistakes", f"{1 - evaluation.accuracy:.1%}", mistakes)
     rules, images = evaluation.puzzles.rules.name, evaluation.puzzles.images.name
-    console.print(f"\n{len(evaluation.puzzles):,} test puzzles, {rules} over {images} never seen in training", highlight=False)
+    say(f"\n{len(evaluation.puzzles):,} test puzzles, {rules} over {images} never seen in training")
     console.print(table)
 
 

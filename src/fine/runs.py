@@ -43,6 +43,13 @@ class RunConfig:
     channels: int = 1
     """Channels of the pictures the model was built for; found from the task when a run starts."""
 
+    def check(self) -> None:
+        """Refuse what cannot be trained or tested."""
+        self.training.check()
+        for name, least in (("train_count", 2), ("test_count", 1)):
+            if getattr(self.task, name) < least:
+                raise FineError(f"{name} is {getattr(self.task, name)}: give at least {least}")
+
     def build(self) -> nn.Module:
         """The untrained model of this run."""
         return make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
@@ -58,6 +65,11 @@ class Run:
     def exists(self) -> bool:
         """Whether the folder holds a run, finished or not."""
         return (self.folder / "config.json").exists()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the folder holds a run with nothing left to do."""
+        return self.weights.exists() and not self.state.exists()
 
     @property
     def state(self) -> Path:

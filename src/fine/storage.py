@@ -13,19 +13,26 @@ from fine.errors import FineError
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; rename it to ``path`` on success, delete it on any failure."""
+    """Yield a temporary path beside ``path``; rename it to ``path`` on success.
+
+    On any failure it is deleted, and so are the folders that were made for it.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    made = [folder for folder in path.parents if not folder.exists()]  # the innermost first
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
-    except OSError as problem:
-        raise _cannot_write(path, problem) from problem
-    finally:
+    except BaseException as problem:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()  # refuses, and so ends this, if someone else has put something there
+        if isinstance(problem, OSError):
+            raise _cannot_write(path, problem) from problem
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -54,5 +61,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _cannot_write(path: Path, problem: OSError) -> FineError:
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FineError(f"the disk is full: could not write {path}; free some space and run the same command again")
+        return FineError(f"the disk is full: could not write {path}; free some space and try again")
+    if path.is_dir():
+        return FineError(f"could not write {path}: it is a folder; give the name of a file")
+    for folder in path.parents:
+        if folder.is_file():
+            return FineError(f"could not write {path}: {folder} is a file, not a folder; choose another place")
     return FineError(f"could not write {path} ({problem.strerror or problem}); choose a folder you can write to")

@@ -36,22 +36,22 @@ def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Pro
     run = Run(folder)
     if run.exists:
         raise FineError(f"{folder} holds a run already: choose another folder, or continue it with --resume {folder}")
-    config.training.check()
+    config.check()
     config = replace(config, channels=config.task.picture_channels)
-    config.build()  # an impossible model is refused before anything is written
-    processes = Processes.join(torch.device(device))
-    if processes.first:
+    trainer = Trainer(run, config, torch.device(device))  # an impossible model or task is refused before anything is written
+    if trainer.processes.first:
         run.save_config(config)
-    processes.wait()
-    return resume(folder, device=device, progress=progress)
+    return trainer.complete(progress or Silent())
 
 
 def resume(folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
     """Train a run from its last whole epoch to its end (or from the start, if there is none), and test it."""
     run = Run(folder)
-    trainer = Trainer(run, run.config(), torch.device(device))
-    trainer.fit(progress or Silent())
-    return trainer.finish()
+    config = run.config()
+    if run.finished:
+        raise FineError(f"{folder} holds a finished run: test it with `fine evaluate {folder}`, or train in another folder")
+    config.check()
+    return Trainer(run, config, torch.device(device)).complete(progress or Silent())
 
 
 class Trainer:
@@ -69,20 +69,25 @@ class Trainer:
         self.metrics: list[dict[str, Any]] = []
         if run.state.exists():
             self._load_state()
+        self.puzzles = self._draw()
+        self.test_puzzles = config.task.test_puzzles()
+
+    def complete(self, progress: Progress) -> Evaluation:
+        """Train what is left and test."""
+        self.fit(progress)
+        return self.finish()
 
     def fit(self, progress: Progress) -> None:
         """Train the epochs that are left, keeping the state after each."""
-        training, task = self.config.training, self.config.task
-        puzzles = None
-        while self.epochs_done < training.epochs:
-            if puzzles is None or training.fresh:
-                epoch = self.epochs_done if training.fresh else 0
-                puzzles = task.training_puzzles(seed=training.seed, epoch=epoch)
-            self._train_epoch(puzzles, progress)
+        first = self.epochs_done
+        while self.epochs_done < self.config.training.epochs:
+            if self.config.training.fresh and self.epochs_done > first:
+                self.puzzles = self._draw()
+            self._train_epoch(self.puzzles, progress)
 
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and picture."""
-        evaluation = evaluate(self.model, self.config.task.test_puzzles(), device=self.device)
+        evaluation = evaluate(self.model, self.test_puzzles, device=self.device)
         if self.processes.first:
             save_tensors(self.run.weights, self.model.state_dict())
             result = {**evaluation.summary(), "minutes": round(self.seconds / 60, 3), **provenance()}
@@ -91,6 +96,11 @@ class Trainer:
             self.run.state.unlink(missing_ok=True)
         self.processes.wait()
         return evaluation
+
+    def _draw(self) -> Puzzles:
+        """The training puzzles of the epoch to come."""
+        training = self.config.training
+        return self.config.task.training_puzzles(seed=training.seed, epoch=self.epochs_done if training.fresh else 0)
 
     def _train_epoch(self, puzzles: Puzzles, progress: Progress) -> None:
         training, epoch = self.config.training, self.epochs_done

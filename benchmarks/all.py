@@ -1,0 +1,20 @@
+"""Every benchmark, each in a process of its own: python benchmarks/all.py
+
+Fails if a ratio misses its target. Times depend on the machine and are only shown.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = ("rendering.py", "step.py", "memory.py", "specs.py")
+
+
+def main() -> int:
+    missed = [name for name in SCRIPTS if subprocess.run([sys.executable, Path(__file__).with_name(name)]).returncode]
+    print(f"missed or failed: {', '.join(missed)}" if missed else "every ratio is within its target")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Reading the functional memory for a whole batch, against one sample after the other: python benchmarks/memory.py
+
+Both go forward and backward, and must agree before they are timed.
+"""
+
+import sys
+from collections.abc import Callable
+from statistics import median
+
+import torch
+from torch import Tensor
+
+from fine.models.memory import FunctionalMemory
+from timing import median_ratio, show, take_turns, verdict
+
+TARGET = 5
+"""How many times faster the batch must be."""
+BATCH = 32
+
+
+def read_one(memory: FunctionalMemory, x: Tensor, y: Tensor) -> Tensor:  # (i, c), (o, c) -> (o, i)
+    """The memory of a single pair, in plain matrices."""
+    gram = x.T @ x
+    gram = gram + (memory.ridge * gram.diagonal().mean() + 1e-8) * torch.eye(len(gram))
+    query = y @ torch.linalg.solve(gram, x.T)
+    similarity = torch.einsum("oi,soi->s", query, memory.values) / memory.scale  # Eq. 1
+    return torch.einsum("s,soi->oi", similarity, memory.keys)  # Eq. 2
+
+
+def read_each(memory: FunctionalMemory, x: Tensor, y: Tensor) -> Tensor:
+    return torch.stack([read_one(memory, *pair) for pair in zip(x, y, strict=True)])
+
+
+class Reading:
+    """One way to read a memory, forward and backward."""
+
+    def __init__(self, read: Callable[..., Tensor], memory: FunctionalMemory, x: Tensor, y: Tensor):
+        self.read, self.inputs = read, (memory, x, y)
+        self.wanted = (x, y, memory.values, memory.keys)
+
+    def __call__(self) -> tuple[Tensor, ...]:
+        weights = self.read(*self.inputs)
+        return weights, *torch.autograd.grad(weights.square().sum(), self.wanted)
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    rows, met = [], True
+    for side, columns, slots, ridge in ((16, 8, 64, 0.1), (64, 1, 48, 0.0)):
+        memory = FunctionalMemory(side, side, slots=slots, ridge=ridge)
+        x, y = (torch.randn(BATCH, side, columns, requires_grad=True) for _ in range(2))
+        batch, loop = Reading(FunctionalMemory.__call__, memory, x, y), Reading(read_each, memory, x, y)
+        for one, two in zip(batch(), loop(), strict=True):
+            assert torch.allclose(one, two, rtol=1e-3, atol=1e-4 * float(two.detach().abs().max()))
+        times = take_turns((batch, loop), rounds=30)
+        ratio = median_ratio(times[1], times[0])
+        met &= ratio >= TARGET
+        shape = (f"{side}×{side}", f"{columns}", f"{slots}")
+        rows.append((*shape, *(f"{1000 * median(t):.2f}" for t in times), f"{ratio:.1f}×", verdict(ratio >= TARGET)))
+    columns = ("weights", "columns", "slots", "batch ms", "loop ms", "faster", f"≥ {TARGET}×")
+    show(f"Memory reading, forward and backward, {BATCH} pairs", columns, rows)
+    return not met
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Where the time of a training step goes: python benchmarks/step.py
+
+The real step of the real trainer is timed in turn with its parts. One thread, as several runs at once have.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fine.protocols import Training
+from fine.runs import Run, RunConfig
+from fine.tasks import Task
+from fine.training import Trainer
+from timing import median_ratio, show, take_turns, verdict
+
+TARGET = 0.20
+"""Largest share of a step that is not the encoder's."""
+
+
+class Parts:
+    """A training step, whole and in parts, over the same puzzles."""
+
+    def __init__(self, model: str, *, batch: int):
+        config = RunConfig(model=model, task=Task.preset("glyphs", rules="affine"), training=Training(batch=batch))
+        self.trainer = Trainer(Run(Path(tempfile.mkdtemp())), config, torch.device("cpu"))
+        self.model = self.trainer.model.train()
+        puzzles = config.task.training_puzzles()
+        self.specs, self.renderer = puzzles.specs[:batch], puzzles.renderer()
+        self.batch = self.renderer(self.specs)
+        self.codes = self.model.encode(self.batch.pictures).detach().requires_grad_()
+        self.code_gradient = torch.randn_like(self.codes)
+
+    def step(self) -> None:
+        self.trainer._step(self.render(), 1e-6, len(self.specs), 0)
+
+    def optimise(self) -> None:  # right after a step, whose gradients it takes again
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.trainer.config.training.clip)
+        self.trainer.optimiser.step()
+
+    def render(self):
+        return self.renderer(self.specs)
+
+    def encode(self) -> None:
+        self.trainer.optimiser.zero_grad()
+        self.model.encode(self.batch.pictures).backward(self.code_gradient)
+
+    def answer(self) -> None:
+        """Memory, backbone, distance and loss, from codes back to codes."""
+        self.trainer.optimiser.zero_grad()
+        self.codes.grad = None
+        F.cross_entropy(self._logits(self.codes), self.batch.answers).backward()
+
+    def _logits(self, codes: Tensor) -> Tensor:
+        x, y, new, choices = codes[:, 0], codes[:, 1], codes[:, 2], codes[:, 3:]
+        guess = self.model.apply_function(self.model.compose(x, y), new)
+        return -self.model.distance(choices, guess[:, None])
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    rows, met = [], True
+    for model, batch in (("fine", 64), ("fine-nice", 32)):
+        parts = Parts(model, batch=batch)
+        whole, *times = take_turns((parts.step, parts.optimise, parts.render, parts.encode, parts.answer), rounds=40)
+        optimise, render, encode, answer = (median_ratio(part, whole) for part in times)
+        ok = 1 - encode <= TARGET
+        met &= ok
+        shares = (encode, answer, render, optimise, 1 - encode - answer - render - optimise, 1 - encode)
+        rows.append((f"{model}, {batch}", f"{1000 * median(whole):.1f}", *(f"{share:.1%}" for share in shares), verdict(ok)))
+    columns = ("model, batch", "step ms", "encoder", "memory to loss", "rendering", "clip + Adam", "rest", "not encoder")
+    show("A training step by part", (*columns, f"≤ {TARGET:.0%}"), rows)
+    return not met
+
+
+if __name__ == "__main__":
+    sys.exit(main())
