@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+
+
+def path_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
 BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLES = [
-    pytest.param(match["code"], id=f"{page.stem}-{number}")
+    pytest.param(match["code"], id=f"{path_of(page)}-{number}")
     for page in PAGES
     for number, match in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")))
     if "no-run" not in match["mark"]
@@ -25,13 +31,13 @@ def test_an_example_runs(code, tmp_path):
     assert done.stdout.strip(), "an example should show something"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=path_of)
 def test_links_and_pictures_are_there(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ("log",)], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ("log",)], ids=path_of)
 def test_every_page_opens_with_an_example_or_a_picture(page):
     assert re.search(r"```python|!\[", page.read_text(encoding="utf-8")[:2500])
 

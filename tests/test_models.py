@@ -186,7 +186,7 @@ def test_a_function_composed_once_can_be_applied_to_many():
     ("settings", "message"),
     [
         ({"slot": 3}, "did you mean 'slots'"),
-        ({"slots": "many"}, "slots=many is not a int"),
+        ({"slots": "many"}, "slots=many is not a whole number"),
         ({"encoder": "p4cnn"}, "did you mean 'p4-cnn'"),
         ({"backbone": "nicee"}, "did you mean 'nice'"),
         ({"columns": 7}, "columns must divide"),

@@ -1,11 +1,11 @@
 """FINE, the Functional Indirection Neural Estimator: show one example pair, get the function that made it.
 
-    from pathlib import Path
-    import fine
+from pathlib import Path
+import fine
 
-    task = fine.Task.preset("glyphs", rules="rotation")
-    evaluation = fine.train(fine.RunConfig(task=task), Path("runs/rotation"))
-    model = fine.Run(Path("runs/rotation")).load()
+task = fine.Task.preset("glyphs", rules="rotation")
+evaluation = fine.train(fine.RunConfig(task=task), Path("runs/rotation"))
+model = fine.Run(Path("runs/rotation")).load()
 """
 
 __version__ = "0.1.0"

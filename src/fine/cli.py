@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import torch
 import tyro
@@ -49,7 +49,8 @@ class Train:
     """What happens to a picture: translation, rotation, reflection, shear, scale, fisheye, wave, black-white, swap,
     several joined by +, affine (the first five) or all."""
     model: str = "fine"
-    """fine, fine-nice or fine-mlp (the paper's two), or a control: blind, object-only."""
+    """fine, fine-nice or fine-mlp (the paper's two); esbn, transformer, hyper-net, predi-net or relation-net, which the paper
+    compares them with; or a control: blind, object-only."""
     set: tuple[str, ...] = ()
     """Settings of the model, such as slots=32 ridge=1."""
     protocol: str = "quick"
@@ -109,7 +110,9 @@ class Train:
     def _free_folder(self) -> Path:
         """runs/TASK-RULES-MODEL-SEED, or the first of …-2, …-3 that holds no run."""
         name = f"{self.task}-{self.rules}-{self.model}-{self.seed}".replace("/", "-").replace(":", "-")
-        candidates = (Path("runs") / f"{name}{suffix}" for suffix in itertools.chain([""], (f"-{k}" for k in itertools.count(2))))
+        candidates = (
+            Path("runs") / f"{name}{suffix}" for suffix in itertools.chain([""], (f"-{k}" for k in itertools.count(2)))
+        )
         return next(folder for folder in candidates if not Run(folder).exists)
 
     def config(self) -> RunConfig:
@@ -335,6 +338,12 @@ def rule_table(evaluation: Evaluation) -> Table:
     return table
 
 
+def fail(problem: FineError) -> NoReturn:
+    """Say what is wrong in one line, and exit with code 2."""
+    Console(stderr=True).print(f"[bold red]error:[/] {escape(str(problem))}", highlight=False, soft_wrap=True)
+    raise SystemExit(2) from None
+
+
 def main() -> None:
     """Run one command; an error is one line on standard error and exit code 2."""
     if int(os.environ.get("RANK", "0")):
@@ -344,10 +353,13 @@ def main() -> None:
         command = tyro.cli(Command, prog="fine", description=DESCRIPTION, args=arguments)
         command.run()
     except FineError as problem:
-        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(problem))}", highlight=False, soft_wrap=True)
-        raise SystemExit(2) from None
+        fail(problem)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except (MemoryError, RuntimeError) as problem:
+        if "memory" not in str(problem).lower():
+            raise
+        fail(FineError("there is not enough memory for this: use a smaller --batch, fewer slots or fewer puzzles"))
     except BrokenPipeError:  # the reader went away, as `fine … | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None

@@ -34,6 +34,8 @@ class Training:
         for name, least in (("epochs", 1), ("batch", 2), ("seed", 0)):
             if getattr(self, name) < least:
                 raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")
+        if self.seed >= 2**32:
+            raise FineError(f"seed is {self.seed}: give one below 2³², {2**32:,}")
         for name in ("rate", "clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise FineError(f"{name} is {getattr(self, name)}: give a positive number")

@@ -125,6 +125,10 @@ def draw_puzzles(
     chosen = np.arange(len(images.class_names)) if classes is None else np.asarray(list(classes), dtype=np.int64)
     if len(chosen) < 2:
         raise FineError(f"puzzles need pictures of at least 2 classes: got {len(chosen)} of {images.name}")
+    if count < 1 or start < 0:
+        raise FineError(
+            f"cannot draw {count} puzzles from number {start}: give a count of at least 1 and a start of at least 0"
+        )
     draw = _Drawer(images, rules, chosen)
     look = _Look(images, rules, chosen)
     numbers = np.arange(start, start + count, dtype=np.int64)

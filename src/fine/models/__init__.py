@@ -13,7 +13,12 @@ from torch import nn
 
 from fine.errors import FineError, unknown
 from fine.models.controls import Control, ControlConfig
+from fine.models.esbn import ESBN, ESBNConfig
 from fine.models.fine import FINE, FINEConfig
+from fine.models.hyper_net import HyperNet, HyperNetConfig
+from fine.models.predi_net import PrediNet, PrediNetConfig
+from fine.models.relation_net import RelationNet, RelationNetConfig
+from fine.models.transformer import Transformer, TransformerConfig
 
 
 class Recipe(NamedTuple):
@@ -64,12 +69,18 @@ def _as_type_of(example: Any, value: Any, key: str) -> Any:
         with contextlib.suppress(ValueError):
             value = kind(value)
     if type(value) is not kind:
-        raise FineError(f"setting {key}={value} is not a {kind.__name__}; its usual value is {example}")
+        expected = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, kind.__name__)
+        raise FineError(f"setting {key}={value} is not {expected}; its usual value is {example}")
     return value
 
 
 register_model("fine", FINE, FINEConfig())
 register_model("fine-nice", FINE, FINEConfig(columns=1, backbone="nice", slots=48, ridge=0.0, tied=False))
 register_model("fine-mlp", FINE, FINEConfig(columns=1, backbone="mlp", slots=48, ridge=0.0, tied=False))
+register_model("esbn", ESBN, ESBNConfig())
+register_model("transformer", Transformer, TransformerConfig())
+register_model("hyper-net", HyperNet, HyperNetConfig())
+register_model("predi-net", PrediNet, PrediNetConfig())
+register_model("relation-net", RelationNet, RelationNetConfig())
 register_model("blind", Control, ControlConfig())
 register_model("object-only", Control, ControlConfig(sees_object=True))

@@ -5,18 +5,18 @@ A backbone has two sides. ``compose(x, y)`` reads its memories, layer by layer, 
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
-from fine.models.memory import FunctionalMemory
 
 Weights = Sequence[Tensor]
 """One (b, out, in) matrix a layer: a composed function, as numbers."""
 
-MakeMemory = Callable[[int, int], FunctionalMemory]
+MakeMemory = Callable[[int, int], nn.Module]
 """(rows in, rows out) -> a new memory; its slots and its query are the maker's business."""
 
 
@@ -31,11 +31,11 @@ class Backbone(nn.Module):
     def compose(self, x: Tensor, y: Tensor) -> Weights:
         """The weights that take x to y: at each layer, what went in and a pseudo-output γ_t(y) are looked up in its memory."""
         weights: list[Tensor] = []
-        state = x
+        state, carried = x, None
         for t in range(self.layers):
-            target = self.pseudo_output(t, y)
-            weights.append(self.memory(t)(self.read(t, state), target))
-            state = self.step(t, state, weights[t])
+            weight, carried = self.recall(t, self.read(t, state), self.pseudo_output(t, y), carried)
+            state = self.step(t, state, weight)
+            weights.append(weight)
         return weights
 
     def run(self, weights: Weights, x: Tensor) -> Tensor:
@@ -47,6 +47,10 @@ class Backbone(nn.Module):
     def memory(self, t: int) -> nn.Module:
         """The memory that layer t reads."""
         return self.memories[t]
+
+    def recall(self, t: int, x: Tensor, y: Tensor, carried: Any) -> tuple[Tensor, Any]:
+        """The weight of layer t, looked up from what goes into it and its pseudo-output, and what to hand on to layer t + 1."""
+        return self.memory(t)(x, y), carried
 
     def pseudo_output(self, t: int, y: Tensor) -> Tensor:
         """What layer t should make, guessed from y: γ_t(y), a linear layer on the rows."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from fine.errors import FineError
 from fine.models.encoders import make_encoder
 
 
@@ -31,6 +32,8 @@ class Control(nn.Module):
 
     def __init__(self, config: ControlConfig, *, channels: int, size: int):
         super().__init__()
+        if config.hidden < 1:
+            raise FineError(f"hidden is {config.hidden}: give at least 1")
         self.sees_object = config.sees_object
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=1)
         self.score = nn.Sequential(

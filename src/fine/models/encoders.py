@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
+from fine.models.initialisation import kaiming
 from fine.models.p4 import P4BatchNorm, P4Conv, output_size
 
 
@@ -99,10 +100,30 @@ class MLP(nn.Module):
         return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
 
 
-ENCODERS: dict[str, type[P4CNN] | type[ResNet] | type[MLP]] = {"p4-cnn": P4CNN, "resnet": ResNet, "mlp": MLP}
+class ConvNet(nn.Module):
+    """Three strided convolutions and two fully connected layers, a ReLU after each: the encoder of Webb et al. (2021)."""
+
+    def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 32, hidden: int = 256):
+        super().__init__()
+        self.columns, self.rows = columns, code // columns
+        layers: list[nn.Module] = []
+        for inputs in (channels, width, width):
+            layers += [kaiming(nn.Conv2d(inputs, width, 4, stride=2, padding=1)), nn.ReLU()]
+            size //= 2
+        layers += [nn.Flatten(), kaiming(nn.Linear(width * size * size, hidden)), nn.ReLU()]
+        layers += [kaiming(nn.Linear(hidden, code)), nn.ReLU()]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
 
 
-def make_encoder(name: str, *, channels: int, size: int, code: int, columns: int) -> P4CNN | ResNet | MLP:
+AnyEncoder = P4CNN | ResNet | MLP | ConvNet
+
+ENCODERS: dict[str, type[AnyEncoder]] = {"p4-cnn": P4CNN, "resnet": ResNet, "mlp": MLP, "conv": ConvNet}
+
+
+def make_encoder(name: str, *, channels: int, size: int, code: int, columns: int) -> AnyEncoder:
     """The encoder called ``name`` for pictures of this shape, with codes of ``code`` numbers in ``columns`` columns."""
     if name not in ENCODERS:
         raise unknown("encoder", name, ENCODERS)

@@ -59,8 +59,8 @@ class FINE(nn.Module):
 
     def __init__(self, config: FINEConfig, *, channels: int, size: int):
         super().__init__()
-        if config.ridge < 0:
-            raise FineError(f"ridge {config.ridge} is negative: give 0 or more")
+        if not 0 <= config.ridge < math.inf:
+            raise FineError(f"ridge {config.ridge} will not do: give a number of 0 or more")
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=config.columns)
         make_memory = partial(FunctionalMemory, slots=config.slots, ridge=config.ridge, method=config.query, tied=config.tied)
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)

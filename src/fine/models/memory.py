@@ -57,8 +57,8 @@ class FunctionalMemory(nn.Module):
         self.ridge, self.method = ridge, method
         self.scale = math.sqrt(rows_in * rows_out)
         if slots:
-            values = _spread_out(slots, rows_out, rows_in)
-            keys = values if tied else _spread_out(slots, rows_out, rows_in)
+            values = spread_out(slots, rows_out, rows_in)
+            keys = values if tied else spread_out(slots, rows_out, rows_in)
             # Together these norms undo the scale of Eq. 1: a tied, untrained memory projects the query onto its slots.
             self.values = nn.Parameter(values * math.sqrt(self.scale))
             self.keys = nn.Parameter(keys * math.sqrt(self.scale))
@@ -79,6 +79,6 @@ class FunctionalMemory(nn.Module):
         return (self.similarity(query) @ self.keys.flatten(1)).view_as(query)  # Eq. 2
 
 
-def _spread_out(slots: int, rows_out: int, rows_in: int) -> Tensor:
+def spread_out(slots: int, rows_out: int, rows_in: int) -> Tensor:
     """Random matrices of norm 1, at right angles to each other as far as there is room for it."""
     return nn.init.orthogonal_(torch.empty(slots, rows_out * rows_in)).view(slots, rows_out, rows_in)
