@@ -43,12 +43,16 @@ def main() -> None:
     task = Task.preset("glyphs", rules="affine")
     for encoder in ENCODERS:
         steps = {name: Step(name, encoder, task) for name in MODELS}
-        seconds = dict(zip(steps, take_turns(list(steps.values()), rounds=25, clock=time.process_time), strict=True))
+        seconds = dict(zip(steps, take_turns(list(steps.values()), rounds=15, clock=time.process_time), strict=True))
         rows = []
         for name, taken in seconds.items():
             speed, ratio = BATCH / median(taken), median_ratio(seconds["fine"], taken)
             rows.append((name, f"{steps[name].parameters:,}", f"{speed:,.0f}", f"{ratio:.2f}×"))
-        show(f"Training with the {encoder} encoder, batch {BATCH}", ("model", "parameters", "puzzles/core-s", "beside fine"), rows)
+        show(
+            f"Training with the {encoder} encoder, batch {BATCH}",
+            ("model", "parameters", "puzzles/core-s", "beside fine"),
+            rows,
+        )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 
 from fine.errors import FineError
 from fine.evaluation import evaluate
-from fine.models import make_model
+from fine.models import MODELS, make_model
 from fine.models.context import ContextNorm
 from fine.models.encoders import make_encoder
 from fine.protocols import Training
@@ -200,6 +201,14 @@ def test_the_conv_encoder_has_its_published_size():
 )
 def test_a_model_with_the_conv_encoder_has_its_published_size(name, parameters):
     assert size_of(make_model(name, channels=1, size=32, settings={"encoder": "conv"})) == parameters
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_the_table_of_models_names_their_sizes(name):
+    table = (Path(__file__).parent.parent / "docs" / "models" / "README.md").read_text(encoding="utf-8")
+    sizes = [size_of(make_model(name, channels=1, size=32, settings={"encoder": encoder})) for encoder in ("p4-cnn", "conv")]
+    row = next(line for line in table.splitlines() if line.startswith(f"| [`{name}`]"))
+    assert f"| {sizes[0]:,} | {sizes[1]:,} |" in row
 
 
 def test_hyper_net_is_fine_nice_without_values_and_with_an_lstm():

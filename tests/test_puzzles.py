@@ -4,7 +4,7 @@ import torch
 
 from fine.errors import FineError
 from fine.images import Images
-from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, Puzzles, draw_puzzles
+from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, Puzzles, draw_puzzles, seen_from
 from fine.rules import Warp, rule_set
 
 
@@ -114,3 +114,20 @@ def test_a_million_puzzles_are_small(images):
 def test_one_class_is_not_enough(images):
     with pytest.raises(FineError, match="at least 2 classes"):
         draw_puzzles(images, rule_set("rotation"), 10, seed=0, classes=[3])
+
+
+def test_a_puzzle_seen_from_another_side_is_turned_as_a_whole(puzzles):
+    batch = puzzles.render(range(8))
+    seen = seen_from(batch, np.arange(8))
+    assert torch.equal(seen.answers, batch.answers) and torch.equal(seen.pictures[0], batch.pictures[0])
+    for side in range(8):
+        turned = torch.rot90(batch.pictures[side], side % 4, (2, 3))
+        assert torch.equal(seen.pictures[side], turned.flip(3) if side >= 4 else turned)
+
+
+def test_a_quarter_turn_of_a_rotation_puzzle_keeps_its_rule(images):
+    # Turning commutes with turning, so a rule that is held back from training stays held back.
+    puzzles = draw_puzzles(images, rule_set("rotation"), 24, seed=1)
+    seen = seen_from(puzzles.render(range(24)), np.full(24, 1))
+    remade = Warp(puzzles.rules, size=32)(seen.pictures[:, 0], torch.from_numpy(puzzles.specs[:, RIGHT]).long())
+    torch.testing.assert_close(seen.pictures[:, 1], remade, rtol=1e-3, atol=1e-3)

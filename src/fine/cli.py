@@ -65,6 +65,8 @@ class Train:
     """Largest norm of the gradient, if not the protocol's."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
+    views: OptionalInt = None
+    """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
     train_count: OptionalInt = None
     """Training puzzles, if not the task's."""
     test_count: OptionalInt = None
@@ -126,7 +128,7 @@ class Train:
 
     def _given(self, kind: type) -> dict[str, Any]:
         """The options that were given and belong to ``kind``."""
-        optional = {"epochs", "batch", "rate", "clip", "train_count", "test_count"}
+        optional = {"epochs", "batch", "rate", "clip", "views", "train_count", "test_count"}
         names = optional & {entry.name for entry in fields(kind)}
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fine.errors import FineError, unknown
 
 SCHEDULES = ("one-cycle", "constant")
+VIEWS = (1, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Training:
     """Largest norm of the gradient."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
+    views: int = 1
+    """Sides a puzzle may be seen from, one drawn each time it is shown: 1 as it is, 4 by quarter turns, 8 mirrored too."""
     seed: int = 0
     """Fixes the weights at the start, the puzzles and their order."""
 
@@ -31,6 +34,8 @@ class Training:
         """Refuse what cannot be trained."""
         if self.schedule not in SCHEDULES:
             raise unknown("schedule", self.schedule, SCHEDULES)
+        if self.views not in VIEWS:
+            raise FineError(f"views is {self.views}: give 1 (as drawn), 4 (quarter turns) or 8 (mirrored too)")
         for name, least in (("epochs", 1), ("batch", 2), ("seed", 0)):
             if getattr(self, name) < least:
                 raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")

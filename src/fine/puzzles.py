@@ -35,7 +35,7 @@ VISIBLE = 0.01
 """Two choices are told apart when their brightness differs by this much on average (0..1, at half resolution)."""
 
 _ATTEMPTS = 200
-_CHUNK = 4096
+_CHUNK = 1024  # puzzles looked at together: small enough to stay in the cache
 
 FIRST, SECOND, OTHER, RIGHT, WRONG, ORDER = range(6)
 """Columns of a spec: the images x, x', x'', the rules f and g, the order of the choices."""
@@ -107,6 +107,19 @@ class Renderer:
         warped = self.warp(plain[:, 2:].flatten(0, 1), rules.flatten()).view_as(plain[:, 2:])
         pictures = torch.cat((plain[:, :1], warped[:, :1], plain[:, 1:2], warped[:, 1:]), dim=1)
         return Batch(pictures, (kinds == 0).int().argmax(dim=1))
+
+
+def seen_from(batch: Batch, sides: NDArray[np.int64]) -> Batch:
+    """Every puzzle of a batch, all seven pictures together, from one of eight sides: 0–3 quarter turns, 4–7 mirrored too.
+
+    A puzzle stays a puzzle: if y = f(x), then the turned y is made from the turned x by the turned rule.
+    """
+    pictures = batch.pictures.clone()
+    for side in np.unique(sides[sides > 0]):
+        some = torch.from_numpy(np.flatnonzero(sides == side)).to(pictures.device)
+        turned = torch.rot90(batch.pictures[some], int(side) % 4, dims=(3, 4))
+        pictures[some] = turned.flip(4) if side >= 4 else turned
+    return batch._replace(pictures=pictures)
 
 
 def draw_puzzles(

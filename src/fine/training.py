@@ -23,12 +23,12 @@ from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.processes import Processes
 from fine.progress import Progress, Silent
-from fine.puzzles import Batch, Puzzles
-from fine.randomness import random_order
+from fine.puzzles import Batch, Puzzles, seen_from
+from fine.randomness import random_below, random_order
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import write_json, write_text
 
-_ORDER = 4  # address of the order of an epoch; those of splits and puzzles are in tasks.py
+_ORDER, _SIDE = 4, 5  # addresses of random numbers; those of splits and puzzles are in tasks.py
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
@@ -63,7 +63,7 @@ class Trainer:
         self.processes = Processes.join(device)
         torch.manual_seed(config.training.seed)
         self.model = config.build().to(device)
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate)
+        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate, fused=True)
         self.epochs_done = 0
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
@@ -118,8 +118,12 @@ class Trainer:
         for number, batch in enumerate(batches):
             step = epoch * len(batches) + number
             rate = training.rate_at(step, training.epochs * len(batches))
-            share = puzzles.specs[batch[self.processes.rank :: self.processes.count]]
-            batch_loss, batch_right = self._step(render(share), rate, len(batch), step)
+            share = batch[self.processes.rank :: self.processes.count]
+            shown_puzzles = render(puzzles.specs[share])
+            if training.views > 1:
+                sides = random_below(training.views, training.seed, _SIDE, epoch, share)
+                shown_puzzles = seen_from(shown_puzzles, sides)
+            batch_loss, batch_right = self._step(shown_puzzles, rate, len(batch), step)
             loss_sum += batch_loss
             right += batch_right
             done += len(batch)
