@@ -12,7 +12,7 @@ run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --fresh
 
 test: $(VENV)/.installed lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

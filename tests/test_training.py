@@ -208,11 +208,30 @@ def test_a_damaged_state_is_named(tmp_path):
         ({"rate": -1.0}, "rate is -1"),
         ({"rate": float("nan")}, "rate is nan"),
         ({"schedule": "onecycle"}, "did you mean 'one-cycle'"),
+        ({"views": 2}, "views is 2"),
+        ({"seed": 2**40}, "seed is"),
     ],
 )
 def test_impossible_training_is_refused(change, message):
     with pytest.raises(FineError, match=message):
         replace(Training(), **change).check()
+
+
+def test_views_that_would_show_what_the_test_holds_back_are_refused():
+    held_back = replace(TINY, task=Task.preset("extreme-cifar100", rules="rotation"), training=Training(views=8))
+    with pytest.raises(FineError, match="a mirror turns 15° into 345°"):
+        held_back.check()
+    replace(held_back, training=Training(views=4)).check()
+    replace(held_back, task=Task.preset("extreme-cifar100", rules="translation")).check()
+
+
+def test_a_run_with_views_resumes_to_the_same_bits(tmp_path):
+    config = replace(TINY, training=replace(TINY.training, views=8))
+    train(config, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "stopped", progress=StopAfter(2))
+    resume(tmp_path / "stopped")
+    assert weights(tmp_path / "stopped") == weights(tmp_path / "whole")
 
 
 def test_the_rate_rises_and_falls_once():

@@ -49,6 +49,11 @@ class RunConfig:
         for name, least in (("train_count", 2), ("test_count", 1)):
             if getattr(self.task, name) < least:
                 raise FineError(f"{name} is {getattr(self.task, name)}: give at least {least}")
+        names, _, split = self.task.rules.partition(":")
+        if self.training.views == 8 and split and {"rotation", "affine", "all"} & set(names.split("+")):
+            raise FineError(
+                "8 views would show rotations that the test holds back, for a mirror turns 15° into 345°: give 4 or 1"
+            )
 
     def build(self) -> nn.Module:
         """The untrained model of this run."""

@@ -3,6 +3,7 @@
 Their four logits come from the sequence as a whole, so the order of the choices matters to them, as it does not to FINE.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import asdict
 from typing import Any
 
@@ -29,7 +30,7 @@ class ContextNorm(nn.Module):
         return (codes - mean) * (variance + 1e-8).rsqrt() * self.gain + self.shift
 
 
-class SequenceModel(nn.Module):
+class SequenceModel(nn.Module, ABC):
     """Encodes all pictures in one batch, normalises the codes, and leaves the answer to the subclass."""
 
     def __init__(self, config: Any, *, channels: int, size: int):
@@ -49,9 +50,9 @@ class SequenceModel(nn.Module):
             )
         return self.normalise(self.encoder(pictures.flatten(0, 1)).view(len(pictures), PICTURES, -1))
 
+    @abstractmethod
     def answer(self, codes: Tensor) -> Tensor:
         """Normalised codes (b, 7, d) -> logits (b, 4)."""
-        raise NotImplementedError
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and four choices (b, 7, channels, size, size) -> logits (b, 4)."""

@@ -23,7 +23,7 @@ class FINEConfig:
     """Everything that makes one FINE differ from another."""
 
     encoder: str = "p4-cnn"
-    """p4-cnn, resnet or mlp."""
+    """p4-cnn, resnet, mlp or conv."""
     code: int = 128
     """Numbers in the code of a picture."""
     columns: int = 8
