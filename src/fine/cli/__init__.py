@@ -1,0 +1,42 @@
+"""The command line: `fine …` turns options into the same calls a Python program makes, and prints what they return.
+
+Each command is a dataclass in a file of its own; its fields are the options.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import tyro
+
+from fine.cli.data import Data
+from fine.cli.evaluate import Evaluate
+from fine.cli.puzzles import ShowPuzzles
+from fine.cli.terminal import console, fail
+from fine.cli.train import Train
+from fine.errors import FineError
+
+Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data
+
+DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
+
+
+def main() -> None:
+    """Run one command; an error is one line on standard error and exit code 2."""
+    if int(os.environ.get("RANK", "0")):
+        console.quiet = True  # under torchrun, one process speaks for all
+    arguments = sys.argv[1:] or ["--help"]
+    try:
+        command = tyro.cli(Command, prog="fine", description=DESCRIPTION, args=arguments)
+        command.run()
+    except FineError as problem:
+        fail(problem)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except (MemoryError, RuntimeError) as problem:
+        if "memory" not in str(problem).lower():
+            raise
+        fail(FineError("there is not enough memory for this: use a smaller --batch, fewer slots or fewer puzzles"))
+    except BrokenPipeError:  # the reader went away, as `fine … | head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None

@@ -1,0 +1,77 @@
+"""`fine evaluate`"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import tyro
+from rich.table import Table
+
+from fine.cli.terminal import OptionalInt, OptionalPath, console, print_evaluation, say, use_device
+from fine.drawing.sheet import FORMATS
+from fine.errors import FineError
+from fine.evaluation import Evaluation, evaluate
+from fine.puzzles import KINDS
+from fine.runs import Run
+from fine.storage import write_json
+from fine.tasks import Task
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Test a trained model, on the puzzles of its own task or of another."""
+
+    folder: tyro.conf.Positional[Path]
+    """The run folder."""
+    task: str = ""
+    """Another task to test on, such as omniglot for a model trained on glyphs."""
+    rules: str = ""
+    """Other rules to test on."""
+    test_count: OptionalInt = None
+    """Test puzzles, if not the task's."""
+    by_rule: bool = False
+    """Also show a row for every rule."""
+    json: OptionalPath = None
+    """Write the numbers to this file too."""
+    picture: OptionalPath = None
+    """Draw solved and missed puzzles to this PNG or SVG file."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    threads: int = 0
+    """CPU threads; 0 lets torch choose."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        use_device(self.device, self.threads)
+        run = Run(self.folder)
+        config = run.config()
+        task = config.task
+        if self.task:
+            task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
+        elif self.rules:
+            task = replace(task, rules=self.rules, test_rules="")
+        count = task.test_count if self.test_count is None else self.test_count
+        if count < 1:
+            raise FineError(f"test_count is {count}: give at least 1")
+        if self.picture is not None and self.picture.suffix.lower().removeprefix(".") not in FORMATS:
+            raise FineError(f"cannot draw puzzles as '{self.picture.name}': the name must end in .{' or .'.join(FORMATS)}")
+        # A model sees pictures as it was trained to: grey or colour, and of its own size.
+        root = self.data_root or config.task.data_root
+        task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=root)
+        evaluation = evaluate(run.load(device=self.device), task.test_puzzles(), device=self.device)
+        print_evaluation(evaluation)
+        if self.by_rule:
+            console.print(rule_table(evaluation))
+        if self.json is not None:
+            write_json(self.json, evaluation.summary())
+        if self.picture is not None:
+            evaluation.draw(self.picture)
+            say(f"solved and missed puzzles: {self.picture}")
+
+
+def rule_table(evaluation: Evaluation) -> Table:
+    """A row for every hidden rule."""
+    table = Table("rule", "puzzles", *KINDS)
+    for row in evaluation.by_rule():
+        table.add_row(row["rule"], str(row["puzzles"]), *(f"{row[kind]:.1%}" for kind in KINDS))
+    return table

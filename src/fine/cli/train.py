@@ -1,0 +1,118 @@
+"""`fine train`"""
+
+import itertools
+import shlex
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from fine.cli.terminal import OptionalFloat, OptionalInt, OptionalPath, console, print_evaluation, say, use_device
+from fine.errors import FineError, unknown
+from fine.progress import Shown
+from fine.protocols import PROTOCOLS, Training
+from fine.runs import Run, RunConfig
+from fine.tasks import Task
+from fine.training import resume, train
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a model on puzzles, then test it on pictures it has never seen."""
+
+    task: str = "glyphs"
+    """Pictures to train and test on: glyphs, omniglot, cifar100, mnist, extreme-cifar100, extreme-cifar100-omniglot,
+    extreme-omniglot-mnist, or folder:PATH with one subfolder per class."""
+    rules: str = "affine"
+    """What happens to a picture: translation, rotation, reflection, shear, scale, fisheye, wave, black-white, swap,
+    several joined by +, affine (the first five) or all."""
+    model: str = "fine"
+    """fine, fine-nice or fine-mlp (the paper's two); esbn, transformer, hyper-net, predi-net or relation-net, which the paper
+    compares them with; or a control: blind, object-only."""
+    set: tuple[str, ...] = ()
+    """Settings of the model, such as slots=32 ridge=1."""
+    protocol: str = "quick"
+    """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
+    epochs: OptionalInt = None
+    """Passes over the training puzzles, if not the protocol's."""
+    batch: OptionalInt = None
+    """Puzzles a step, if not the protocol's."""
+    rate: OptionalFloat = None
+    """Learning rate, if not the protocol's."""
+    clip: OptionalFloat = None
+    """Largest norm of the gradient, if not the protocol's."""
+    fresh: bool = False
+    """Draw new puzzles for every epoch instead of showing the same ones again."""
+    views: OptionalInt = None
+    """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
+    train_count: OptionalInt = None
+    """Training puzzles, if not the task's."""
+    test_count: OptionalInt = None
+    """Test puzzles, if not the task's."""
+    size: int = 32
+    """Width and height of the pictures: 32 or 28."""
+    seed: int = 0
+    """Fixes the starting weights, the training puzzles and their order."""
+    validation: bool = False
+    """Test on training classes held back, instead of the test classes: for choosing settings."""
+    out: OptionalPath = None
+    """Run folder; by default a new one, runs/TASK-RULES-MODEL-SEED."""
+    resume: OptionalPath = None
+    """Continue the run in this folder; all other options come from it."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    threads: int = 0
+    """CPU threads; 0 lets torch choose."""
+    data_root: str = ""
+    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+
+    def run(self) -> None:
+        use_device(self.device, self.threads)
+        if self.resume is not None:
+            folder, config = self.resume, Run(self.resume).config()
+        else:
+            config = self.config()
+            folder = self.out or self._free_folder()
+        say(f"training {config.model} on {config.task.rules} puzzles over {config.task.images} in {folder}")
+        try:
+            with Shown(console, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
+                if self.resume is not None:
+                    evaluation = resume(folder, device=self.device, progress=progress)
+                else:
+                    evaluation = train(config, folder, device=self.device, progress=progress)
+        except KeyboardInterrupt:
+            remedy = f"continue with: fine train --resume {shlex.quote(str(folder))}"
+            say(f"stopped; {remedy if Run(folder).exists else 'nothing was written'}")
+            raise SystemExit(130) from None
+        print_evaluation(evaluation)
+        say(f"run folder: {folder}    solved and missed puzzles: {folder / 'puzzles.png'}")
+
+    def _free_folder(self) -> Path:
+        """runs/TASK-RULES-MODEL-SEED, or the first of …-2, …-3 that holds no run."""
+        name = f"{self.task}-{self.rules}-{self.model}-{self.seed}".replace("/", "-").replace(":", "-")
+        candidates = (
+            Path("runs") / f"{name}{suffix}" for suffix in itertools.chain([""], (f"-{k}" for k in itertools.count(2)))
+        )
+        return next(folder for folder in candidates if not Run(folder).exists)
+
+    def config(self) -> RunConfig:
+        """The run these options ask for."""
+        if self.protocol not in PROTOCOLS:
+            raise unknown("protocol", self.protocol, PROTOCOLS)
+        task = Task.preset(self.task, rules=self.rules)
+        task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **self._given(Task))
+        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **self._given(Training))
+        return RunConfig(model=self.model, task=task, training=training, settings=read_settings(self.set))
+
+    def _given(self, kind: type) -> dict[str, Any]:
+        """The options that were given and belong to ``kind``."""
+        optional = {"epochs", "batch", "rate", "clip", "views", "train_count", "test_count"}
+        names = optional & {entry.name for entry in fields(kind)}
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
+    """("slots=32", …) as a mapping."""
+    for text in texts:
+        if "=" not in text:
+            raise FineError(f"'{text}' is not a setting: write NAME=VALUE, such as slots=32")
+    return dict(text.split("=", 1) for text in texts)
