@@ -152,7 +152,7 @@ def asked(monkeypatch) -> dict[Path, RunConfig]:
         Run(folder).save_config(config)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "train", stop)
+    monkeypatch.setattr("fine.cli.train.train", stop)
     return calls
 
 
