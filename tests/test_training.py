@@ -217,6 +217,18 @@ def test_impossible_training_is_refused(change, message):
         replace(Training(), **change).check()
 
 
+def test_an_encoder_can_be_taken_from_another_run(finished, tmp_path):
+    config = replace(TINY, encoder_from=str(finished), settings={"slots": 5})
+    start = config.start()
+    trained = read_tensors(Run(finished).weights)[0]
+    assert all(torch.equal(tensor, trained[name]) for name, tensor in start.state_dict().items() if name.startswith("encoder."))
+    train(replace(config, training=replace(TINY.training, epochs=1)), tmp_path / "run")
+    with pytest.raises(FineError, match="needs"):
+        replace(config, settings={"code": 256, "columns": 16}).start()
+    with pytest.raises(FineError, match="is missing"):
+        replace(config, encoder_from=str(tmp_path / "nowhere")).start()
+
+
 def test_views_that_would_show_what_the_test_holds_back_are_refused():
     held_back = replace(TINY, task=Task.preset("extreme-cifar100", rules="rotation"), training=Training(views=8))
     with pytest.raises(FineError, match="a mirror turns 15° into 345°"):

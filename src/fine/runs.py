@@ -40,6 +40,8 @@ class RunConfig:
     training: Training = field(default_factory=Training)
     settings: dict[str, Any] = field(default_factory=dict)
     """Settings of the model that differ from its own defaults."""
+    encoder_from: str = ""
+    """A finished run whose trained encoder this one starts from; empty: start from nothing."""
     channels: int = 1
     """Channels of the pictures the model was built for; found from the task when a run starts."""
 
@@ -58,6 +60,16 @@ class RunConfig:
     def build(self) -> nn.Module:
         """The untrained model of this run."""
         return make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+
+    def start(self) -> nn.Module:
+        """The model as its training starts: untrained, but for an encoder taken from another run."""
+        model = self.build()
+        if self.encoder_from:
+            path = Run(Path(self.encoder_from)).weights
+            mine = {name: tensor for name, tensor in model.state_dict().items() if not name.startswith("encoder.")}
+            theirs = {name: tensor for name, tensor in read_tensors(path)[0].items() if name.startswith("encoder.")}
+            load_weights(model, mine | theirs, path)
+        return model
 
 
 @dataclass(frozen=True)

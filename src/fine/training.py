@@ -62,7 +62,7 @@ class Trainer:
         self.run, self.config, self.device = run, config, device
         self.processes = Processes.join(device)
         torch.manual_seed(config.training.seed)
-        self.model = config.build().to(device)
+        self.model = config.start().to(device)
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate, fused=True)
         self.epochs_done = 0
         self.seconds = 0.0

@@ -50,7 +50,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     table.add_row("[bold]accuracy[/]", f"[bold green]{evaluation.accuracy:.1%}[/]", f"95 % interval {low:.1%} – {high:.1%}")
     table.add_row("right object only", f"{OBJECT_CHANCE:.1%}", "chance for one who ignores the rule")
     table.add_row("blind", f"{BLIND_CHANCE:.1%}", "chance for one who guesses among four")
-    mistakes = ", ".join(f"{share:.1%} {name}" for name, share in evaluation.mistakes.items())
+    mistakes = ", ".join(f"{share:.1%} {name.removesuffix(' wrong')}" for name, share in evaluation.mistakes.items())
     table.add_row("mistakes", f"{1 - evaluation.accuracy:.1%}", mistakes)
     rules, images = evaluation.puzzles.rules.name, evaluation.puzzles.images.name
     say(f"\n{len(evaluation.puzzles):,} test puzzles, {rules} over {images} never seen in training")

@@ -30,6 +30,8 @@ class Train:
     compares them with; or a control: blind, object-only."""
     set: tuple[str, ...] = ()
     """Settings of the model, such as slots=32 ridge=1."""
+    encoder_from: str = ""
+    """A finished run folder whose trained encoder to start from."""
     protocol: str = "quick"
     """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
     epochs: OptionalInt = None
@@ -101,7 +103,13 @@ class Train:
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **self._given(Task))
         training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **self._given(Training))
-        return RunConfig(model=self.model, task=task, training=training, settings=read_settings(self.set))
+        return RunConfig(
+            model=self.model,
+            task=task,
+            training=training,
+            settings=read_settings(self.set),
+            encoder_from=self.encoder_from,
+        )
 
     def _given(self, kind: type) -> dict[str, Any]:
         """The options that were given and belong to ``kind``."""
