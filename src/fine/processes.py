@@ -36,9 +36,9 @@ class Processes:
 
     def sum(self, tensors: Iterable[Tensor]) -> None:
         """Add up tensors over all processes, in place, in one exchange."""
-        if self.count == 1:
-            return
         parts = list(tensors)
+        if self.count == 1 or not parts:
+            return
         flat = torch.cat([part.flatten() for part in parts])
         dist.all_reduce(flat)
         for part, total in zip(parts, flat.split([part.numel() for part in parts]), strict=True):

@@ -62,7 +62,8 @@ class Trainer:
         self.run, self.config, self.device = run, config, device
         self.processes = Processes.join(device)
         torch.manual_seed(config.training.seed)
-        self.model = config.start().to(device)
+        # A run that goes on has its encoder in its state; the run it was taken from may be gone.
+        self.model = (config.build() if run.state.exists() else config.start()).to(device)
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate, fused=True)
         self.epochs_done = 0
         self.seconds = 0.0

@@ -7,7 +7,7 @@ import tyro
 from rich.table import Table
 
 from fine.cli.terminal import OptionalInt, OptionalPath, console, print_evaluation, say, use_device
-from fine.drawing.sheet import FORMATS
+from fine.drawing.sheet import sheet_format
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.puzzles import KINDS
@@ -53,8 +53,8 @@ class Evaluate:
         count = task.test_count if self.test_count is None else self.test_count
         if count < 1:
             raise FineError(f"test_count is {count}: give at least 1")
-        if self.picture is not None and self.picture.suffix.lower().removeprefix(".") not in FORMATS:
-            raise FineError(f"cannot draw puzzles as '{self.picture.name}': the name must end in .{' or .'.join(FORMATS)}")
+        if self.picture is not None:
+            sheet_format(self.picture)  # refuse a wrong name before the work, not after it
         # A model sees pictures as it was trained to: grey or colour, and of its own size.
         root = self.data_root or config.task.data_root
         task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=root)

@@ -26,6 +26,14 @@ _SIDE, _MARGIN, _GUTTER, _GAP, _DPI = 80, 24, 64, 32, 96
 _LONGEST = (40, 70)  # characters that fit in the two lines below x → y
 
 
+def sheet_format(path: Path) -> str:
+    """The format a sheet called ``path`` is drawn in, or an error that names those there are."""
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise FineError(f"cannot draw puzzles as '{path.name}': the name must end in .{' or .'.join(FORMATS)}")
+    return suffix
+
+
 def draw_sheet(
     puzzles: Puzzles,
     numbers: Numbers,
@@ -42,9 +50,7 @@ def draw_sheet(
     ``answers`` marks the right choices and names the rules; ``chosen`` does that and marks what a model chose;
     ``probabilities`` (n, 4) are written below the choices.
     """
-    suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise FineError(f"cannot draw puzzles as '{path.name}': the name must end in .{' or .'.join(FORMATS)}")
+    suffix = sheet_format(path)
     if probabilities is not None and np.shape(probabilities) != (len(puzzles), 4):
         raise FineError(f"probabilities have shape {np.shape(probabilities)}: expected a row a puzzle, ({len(puzzles)}, 4)")
     if columns < 1:
