@@ -197,15 +197,23 @@ def test_a_run_stopped_before_it_began_leaves_nothing_and_says_so(fine, monkeypa
 
 def test_ctrl_c_ends_training_with_a_word_and_without_a_traceback(workplace):
     command = [*PROGRAM, "train", "--out", "run", *TINY, "--epochs", "100000"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        for line in process.stdout:
-            if line.startswith("epoch 1/"):
-                break
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests started in the background have Ctrl-C ignored, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        try:
+            for line in process.stdout:
+                if line.startswith("epoch 1/"):
+                    break
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130 and not err
     assert out.splitlines()[-1] == "stopped; continue with: fine train --resume run"
     assert not list(workplace.rglob("*.part"))
