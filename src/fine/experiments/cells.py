@@ -1,0 +1,80 @@
+"""A cell: one model, trained once on one task with one seed. Its key names it everywhere: in the ledger, and as a run folder.
+
+cell = Cell(RunConfig(model="esbn", task=Task.preset("omniglot", rules="rotation")))
+cell.key       # omniglot_rotation_esbn_10000x6_1a2b3c4d_seed0
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from fine.models import model_config
+from fine.runs import RunConfig
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run that can be named: the same configuration has the same key, on any machine."""
+
+    config: RunConfig
+
+    @property
+    def seed(self) -> int:
+        return self.config.training.seed
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the model that differ from its defaults, by name and with their types."""
+        usual, own = model_config(self.config.model), model_config(self.config.model, self.config.settings)
+        names = sorted(self.config.settings)
+        return {name: getattr(own, name) for name in names if getattr(own, name) != getattr(usual, name)}
+
+    @cached_property
+    def group(self) -> str:
+        """The key without the seed: cells of one group differ in nothing else."""
+        task, training = self.config.task, self.config.training
+        images = f"{task.images}-to-{task.test_images}" if task.test_images else task.images
+        settings = (f"{name}-{value}" for name, value in self.settings.items())
+        size = f"{task.train_count}x{training.epochs}"
+        parts = (images, task.rules, self.config.model, *settings, size)
+        return "_".join((*map(_plain, parts), _digest(self._identity())))
+
+    @property
+    def key(self) -> str:
+        """Readable, and different for every two cells."""
+        return f"{self.group}_seed{self.seed}"
+
+    def with_seed(self, seed: int) -> "Cell":
+        """The cell of the same group with another seed."""
+        return Cell(replace(self.config, training=replace(self.config.training, seed=seed)))
+
+    def same_run(self, other: RunConfig) -> bool:
+        """Whether a run folder with this configuration is this cell's, wherever its data lay."""
+        cell = Cell(other)
+        return cell.key == self.key and other.encoder_from == self.config.encoder_from
+
+    def _identity(self) -> dict[str, Any]:
+        """All that the result depends on, but for the seed."""
+        task = {name: value for name, value in asdict(self.config.task).items() if name != "data_root"}
+        training = {name: value for name, value in asdict(self.config.training).items() if name != "seed"}
+        own = {"model": self.config.model, "encoder_from": self.config.encoder_from, "settings": self.settings}
+        return own | {"task": _switched_on(task), "training": _switched_on(training)}
+
+
+def _switched_on(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that are not 0, empty or False: one that is added later, off by default, changes no key."""
+    return {name: value for name, value in fields.items() if value}
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(_switched_on(content), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _plain(text: str) -> str:
+    """Fit for the name of a file."""
+    return re.sub(r"[^a-z0-9+.=-]+", "-", text.lower()).strip("-")[:40]

@@ -1,0 +1,222 @@
+"""The experiments by name: rows × columns of cells, each beside the number the paper has for it.
+
+    experiment = make_experiment("table1")                         # as the paper has it, trained with the quick protocol
+    experiment = make_experiment("table1", images="glyphs")        # over generated pictures: other tasks, so no paper numbers
+
+What differs between places of a table is the model, its settings and the task; how they are trained is the same for all.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from fine.errors import unknown
+from fine.experiments.cells import Cell
+from fine.experiments.paper import ENCODERS, EXTREME, FAMILIES, QUOTED, SIZES, Quoted
+from fine.protocols import PROTOCOLS, Training
+from fine.runs import RunConfig
+from fine.tasks import PRESETS, Task
+
+COMPARED = ("relation-net", "predi-net", "hyper-net", "transformer", "esbn")
+"""Models the paper compares FINE with, in its order."""
+
+LABELS = {
+    "relation-net": "RelationNet",
+    "predi-net": "PrediNet",
+    "hyper-net": "HyperNet",
+    "transformer": "Transformer",
+    "esbn": "ESBN",
+    "fine-mlp": "FINE-MLP",
+    "fine-nice": "FINE-NICE",
+    "fine": "FINE (ours)",
+    "affine": "multi-affine",
+    "p4-cnn": "p4-CNN",
+    "resnet": "3-layer ResNet",
+    "mlp": "2-layer MLP",
+}
+"""How names are shown, where not as they are."""
+
+SLOTS = (0, 4, 8, 16, 32, 48, 64)
+LAYERS = (0, 2, 4, 6)
+"""The grid of figure-memories; the paper draws 0 to 64 slots and 0 to 6 layers, and does not name the steps."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of a table: a row, a column, the cell that belongs there (with seed 0) and what the paper has."""
+
+    row: str
+    column: str
+    cell: Cell
+    paper: Quoted | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure as rows × columns of cells."""
+
+    name: str
+    title: str
+    row_title: str
+    """What the rows are."""
+    column_title: str
+    """What the columns are."""
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    places: tuple[Place, ...]
+    """Column by column, so that the models of a column are run one after the other."""
+
+    def place(self, row: str, column: str) -> Place:
+        return next(place for place in self.places if (place.row, place.column) == (row, column))
+
+    def select(self, *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> tuple[Place, ...]:
+        """The places with these models and in these columns; none named: all."""
+        known = {place.cell.config.model for place in self.places}
+        wanted, among = set(models) or known, set(columns) or set(self.columns)
+        for name in sorted(wanted - known):
+            raise unknown(f"model of {self.name}", name, sorted(known))
+        for name in sorted(among - set(self.columns)):
+            raise unknown(f"column of {self.name}", name, self.columns)
+        return tuple(place for place in self.places if place.cell.config.model in wanted and place.column in among)
+
+    def change(self, **task: Any) -> "Experiment":
+        """The same with other tasks: `train_count=100, test_count=50`."""
+
+        def changed(place: Place) -> Place:
+            config = place.cell.config
+            return replace(place, cell=Cell(replace(config, task=replace(config.task, **task))))
+
+        return replace(self, places=tuple(map(changed, self.places)))
+
+
+def label(name: str) -> str:
+    """How a row or column is called where people read it."""
+    return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
+
+
+def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
+    """The cells of some places for seeds 0, 1, …: the first seed of all of them first, and no cell twice."""
+    wanted = [place.cell.with_seed(seed) for seed in range(seeds) for place in places]
+    return list({cell.key: cell for cell in wanted}.values())
+
+
+Configure = Callable[[str, str], RunConfig]
+"""(row, column) -> the run that belongs there, with seed 0."""
+
+
+def _experiment(
+    name: str, title: str, rows: Sequence[str], columns: Sequence[str], configure: Configure, *, of: tuple[str, str]
+) -> Experiment:
+    quoted = QUOTED.get(name, {})
+    places = tuple(
+        Place(row, column, Cell(configure(row, column)), quoted.get(row, {}).get(column)) for column in columns for row in rows
+    )
+    return Experiment(name, title, *of, tuple(rows), tuple(columns), places)
+
+
+def _by_family(name: str, source: str, columns: Sequence[str], training: Training, images: str) -> Experiment:
+    """Tables 1 and 2: models × rules."""
+
+    def configure(model: str, rules: str) -> RunConfig:
+        return RunConfig(model=model, task=Task.preset(images or source, rules=rules), training=training)
+
+    title = f"{images or source}: classes never seen in training"
+    return _experiment(name, title, (*COMPARED, "fine-mlp", "fine-nice", "fine"), columns, configure, of=("model", "rules"))
+
+
+def _by_encoder(training: Training, images: str) -> Experiment:
+    """Table 3: models × encoders."""
+
+    def configure(model: str, encoder: str) -> RunConfig:
+        task = Task.preset(images or "cifar100", rules="affine")
+        return RunConfig(model=model, task=task, training=training, settings={"encoder": encoder})
+
+    rows = (*(model for model in COMPARED if model != "hyper-net"), "fine-mlp", "fine-nice", "fine")
+    title = f"{images or 'cifar100'}, multi-affine: three encoders"
+    return _experiment("table3", title, rows, ENCODERS, configure, of=("model", "encoder"))
+
+
+def _extreme(training: Training, images: str) -> Experiment:
+    """Table 4: models × (pictures, rules), tested on rules never seen and, in six columns, on pictures of another kind."""
+
+    def configure(model: str, column: str) -> RunConfig:
+        pictures, _, rules = column.rpartition("-")
+        if images:
+            return RunConfig(model=model, task=_unseen_rules(images, rules), training=training)
+        return RunConfig(model=model, task=Task.preset(f"extreme-{pictures}", rules=rules), training=training)
+
+    columns = tuple(f"{images}-{rules}" for rules in ("translation", "rotation", "shear")) if images else EXTREME
+    title = "rules never seen in training, and pictures from elsewhere"
+    return _experiment("table4", title, (*COMPARED, "fine-nice", "fine"), columns, configure, of=("model", "pictures-rules"))
+
+
+def _unseen_rules(images: str, rules: str) -> Task:
+    """The extreme task over other pictures."""
+    task = Task.preset(images, rules=f"{rules}:seen")
+    return replace(task, test_rules=f"{rules}:unseen", train_count=PRESETS["extreme-cifar100"].train_count)
+
+
+def _memories(training: Training, images: str) -> Experiment:
+    """NICE layers × slots of a memory."""
+
+    def configure(layers: str, slots: str) -> RunConfig:
+        task, settings = Task.preset(images or "cifar100", rules="affine"), {"slots": int(slots), "layers": int(layers)}
+        return RunConfig(model="fine-nice", task=task, training=training, settings=settings)
+
+    title = f"{images or 'cifar100'}, multi-affine: slots of a memory and layers of NICE"
+    rows, columns = tuple(map(str, LAYERS)), tuple(map(str, SLOTS))
+    return _experiment("figure-memories", title, rows, columns, configure, of=("NICE layers", "slots"))
+
+
+def _by_size(name: str, rows: Sequence[str], sizes: Sequence[str], training: Training, images: str) -> Experiment:
+    """Models × numbers of training puzzles."""
+
+    def configure(model: str, size: str) -> RunConfig:
+        task = replace(Task.preset(images or "cifar100", rules="affine"), train_count=int(size))
+        return RunConfig(model=model, task=task, training=for_size(training, int(size)))
+
+    title = f"{images or 'cifar100'}, multi-affine: training puzzles"
+    return _experiment(name, title, rows, sizes, configure, of=("model", "training puzzles"))
+
+
+def for_size(training: Training, size: int) -> Training:
+    """How to train on more or fewer puzzles than 10,000.
+
+    With a constant rate, for as many epochs, as the paper does. With one-cycle, whose length is chosen in puzzles shown: fewer
+    than 10,000 are shown as often as 10,000 would be altogether, and more than 100,000 no more often than 100,000.
+    """
+    if training.schedule == "constant":
+        return training
+    shown = training.epochs * min(max(size, 10_000), 100_000)
+    return replace(training, epochs=max(1, round(shown / size)))
+
+
+Make = Callable[[Training, str], Experiment]
+
+EXPERIMENTS: dict[str, tuple[str, Make]] = {
+    "table1": ("Omniglot: nine families, and five together", partial(_by_family, "table1", "omniglot", (*FAMILIES, "affine"))),
+    "table4": ("rules never seen, and pictures of another kind", _extreme),
+    "table2": ("CIFAR-100: nine families", partial(_by_family, "table2", "cifar100", FAMILIES)),
+    "table3": ("CIFAR-100, five families together: three encoders", _by_encoder),
+    "figure-memories": ("slots of a memory × NICE layers", _memories),
+    "figure-training-size": (
+        "100 to 100,000 training puzzles",
+        partial(_by_size, "figure-training-size", ("transformer", "esbn", "fine-nice", "fine"), SIZES),
+    ),
+    "scaling": (
+        "10,000 to 1,000,000 training puzzles",
+        partial(_by_size, "scaling", ("fine-nice", "fine-mlp", "fine"), ("10000", "100000", "1000000")),
+    ),
+}
+"""What each is and how it is made, in the order in which `all` runs them."""
+
+
+def make_experiment(name: str, *, training: Training = PROTOCOLS["quick"], images: str = "") -> Experiment:
+    """The experiment called ``name``, trained this way; ``images`` puts another image source in the place of the paper's."""
+    if name not in EXPERIMENTS:
+        raise unknown("experiment", name, EXPERIMENTS)
+    made = EXPERIMENTS[name][1](replace(training, seed=0), images)
+    if images:
+        return replace(made, places=tuple(replace(place, paper=None) for place in made.places))
+    return made
