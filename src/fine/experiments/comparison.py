@@ -112,7 +112,7 @@ def caption(comparison: Comparison) -> list[str]:
         seeds = sorted({len(entry.records) for entry in comparison.entries if entry.records})
         lines += [
             f"Protocol: {'; '.join(ways)}. {puzzles}. Seeds: {_range(seeds)}.",
-            f"Training took {sum(record.minutes for record in records):,.0f} minutes in all, on one thread a run. "
+            f"Training took {sum(record.minutes for record in records):,.1f} minutes in all, on one thread a run. "
             f"Commits: {', '.join(sorted({record.commit for record in records}))}.",
         ]
     for entry in comparison.entries:

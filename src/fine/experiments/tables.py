@@ -72,13 +72,7 @@ class Experiment:
 
     def select(self, *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> tuple[Place, ...]:
         """The places with these models and in these columns; none named: all."""
-        known = {place.cell.config.model for place in self.places}
-        wanted, among = set(models) or known, set(columns) or set(self.columns)
-        for name in sorted(wanted - known):
-            raise unknown(f"model of {self.name}", name, sorted(known))
-        for name in sorted(among - set(self.columns)):
-            raise unknown(f"column of {self.name}", name, self.columns)
-        return tuple(place for place in self.places if place.cell.config.model in wanted and place.column in among)
+        return tuple(select((self,), models=models, columns=columns))
 
     def change(self, **task: Any) -> "Experiment":
         """The same with other tasks: `train_count=100, test_count=50`."""
@@ -93,6 +87,18 @@ class Experiment:
 def label(name: str) -> str:
     """How a row or column is called where people read it."""
     return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
+
+
+def select(experiments: Sequence[Experiment], *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Place]:
+    """The places of some experiments with these models and in these columns; none named: all."""
+    places = [place for experiment in experiments for place in experiment.places]
+    known, among = {place.cell.config.model for place in places}, {place.column for place in places}
+    wanted_models, wanted_columns = set(models) or known, set(columns) or among
+    whose = " or ".join(experiment.name for experiment in experiments)
+    for kind, wanted, there in (("model", wanted_models, known), ("column", wanted_columns, among)):
+        for name in sorted(wanted - there):
+            raise unknown(f"{kind} of {whose}", name, sorted(there))
+    return [place for place in places if place.cell.config.model in wanted_models and place.column in wanted_columns]
 
 
 def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:

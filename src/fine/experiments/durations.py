@@ -1,0 +1,29 @@
+"""Lengths of time as people write them: 2h, 90m, 1h30m, 45s."""
+
+import re
+
+from fine.errors import FineError
+
+_UNITS = {"h": 3600, "m": 60, "s": 1}
+
+
+def read_duration(text: str) -> float:
+    """Seconds in a text such as 1h30m."""
+    parts = re.fullmatch(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s)?", text.replace(" ", ""))
+    try:
+        if text and parts:
+            return sum(float(number) * size for number, size in zip(parts.groups(), _UNITS.values(), strict=True) if number)
+    except ValueError:
+        pass
+    raise FineError(f"'{text}' is not a length of time: write it as 2h, 90m, 1h30m or 45s")
+
+
+def show_duration(seconds: float) -> str:
+    """A length of time in a few characters: 45 s, 12 min, 3 h 20 min."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{minutes} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"

@@ -1,0 +1,142 @@
+"""Where cells run. An executor starts cells and says what becomes of them; it knows nothing of tables or ledgers.
+
+`LocalProcesses` gives each cell a process of its own on this machine. Anything else with the same three methods will do.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from fine.experiments.cells import Cell
+from fine.experiments.work import as_text
+
+WORKER = (sys.executable, "-m", "fine.experiments.work")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A cell in training: the epoch it is in, puzzles shown since its start, loss and accuracy of this epoch so far."""
+
+    key: str
+    epoch: int
+    done: int
+    loss: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A cell at its end, with what `work` returned."""
+
+    key: str
+    outcome: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A cell that will not come to its end, and why."""
+
+    key: str
+    error: str
+
+
+Event = Step | Finished | Failed
+
+
+class Executor(Protocol):
+    """Runs cells somewhere."""
+
+    jobs: int
+    """How many at once."""
+
+    def start(self, cell: Cell) -> None:
+        """Begin with a cell, and return at once."""
+
+    def next(self, *, timeout: float) -> Event | None:
+        """The next thing that happens; None if nothing does in ``timeout`` seconds."""
+
+    def stop(self) -> None:
+        """End all cells in hand; what they have on disk stays, to go on from."""
+
+
+class LocalProcesses:
+    """A process a cell, with one thread; each works in a folder of its own, named by the cell's key."""
+
+    def __init__(self, folder: Path, *, jobs: int, device: str = "cpu", command: tuple[str, ...] = WORKER):
+        self.folder, self.jobs, self.device, self.command = folder, jobs, device, command
+        self.events: queue.Queue[Event] = queue.Queue()
+        self.readers: dict[str, tuple[subprocess.Popen[str], threading.Thread]] = {}
+
+    def start(self, cell: Cell) -> None:
+        process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,  # closed by the system when we end, which ends the process too
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            start_new_session=True,  # Ctrl-C is for us; we end the others
+        )
+        text = as_text(cell, self.folder / cell.key, self.device)
+        reader = threading.Thread(target=self._read, args=(cell.key, process, text), daemon=True)
+        self.readers[cell.key] = process, reader
+        reader.start()
+
+    def next(self, *, timeout: float) -> Event | None:
+        try:
+            event = self.events.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if not isinstance(event, Step):
+            _, reader = self.readers.pop(event.key)
+            reader.join()
+        return event
+
+    def stop(self) -> None:
+        for process, _ in self.readers.values():
+            process.kill()  # every file is whole or not there, so there is nothing to tidy up
+        for _, reader in self.readers.values():
+            reader.join()
+        self.readers.clear()
+
+    def _read(self, key: str, process: "subprocess.Popen[str]", text: str) -> None:
+        """Hand the cell to its process and pass on what that says, until it ends."""
+        end: Event | None = None
+        last_words = ""
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(text + "\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                event = read_message(key, line)
+                if isinstance(event, Step):
+                    self.events.put(event)
+                else:
+                    end, last_words = event or end, line.strip() or last_words
+        except OSError as problem:
+            last_words = str(problem)
+        process.kill()  # it has nothing more to say
+        code = process.wait()
+        process.stdout.close()
+        with contextlib.suppress(OSError):  # it may have been gone before it had read its cell
+            process.stdin.close()
+        self.events.put(end or Failed(key, f"its process ended with code {code}: {last_words or 'it said nothing'}"))
+
+
+def read_message(key: str, line: str) -> Event | None:
+    """A line that a cell's process wrote; None if it is not a message but something printed."""
+    try:
+        message = json.loads(line)
+        if "error" in message:
+            return Failed(key, message["error"])
+        return Finished(key, message) if "result" in message else Step(key, **message)
+    except (ValueError, TypeError):
+        return None

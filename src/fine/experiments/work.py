@@ -1,0 +1,113 @@
+"""What is done for one cell: train its run, or go on where it was stopped, and hand back its result.
+
+`python -m fine.experiments.work` does it as a process of its own. It reads a cell from standard input, a line of JSON, tells on
+standard output how it goes, a line of JSON each time, and ends at once when standard input is closed, as it is when the process
+that started it dies: so no cell is ever left running alone.
+"""
+
+import csv
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fine.errors import FineError
+from fine.experiments.cells import Cell
+from fine.experiments.ledger import Epoch, Record, record
+from fine.experiments.locking import locked
+from fine.progress import Progress
+from fine.protocols import Training
+from fine.runs import Run, RunConfig
+from fine.storage import read_json
+from fine.tasks import Task
+from fine.training import resume, train
+
+PATIENCE = 20.0
+"""Seconds to wait for the process of an earlier attempt to be gone."""
+
+
+def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> dict[str, Any]:
+    """Bring the run of a cell to its end, from wherever it is, and return its result and its learning curve."""
+    with locked(folder, patience=PATIENCE):
+        run = Run(folder)
+        if run.exists and not cell.same_run(run.config()):
+            raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
+        if not run.exists:
+            train(cell.config, folder, device=device, progress=progress)
+        elif not run.finished:
+            resume(folder, device=device, progress=progress)
+        return {"result": read_json(folder / "result.json"), "curve": _curve(folder / "metrics.csv")}
+
+
+def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
+    """The record of a cell from what `work` returned."""
+    return record(cell, outcome["result"], tuple(Epoch(*point) for point in outcome["curve"]))
+
+
+def _curve(path: Path) -> list[tuple[float, float]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in csv.DictReader(file)]
+    except (OSError, KeyError, ValueError) as problem:
+        raise FineError(
+            f"{path} cannot be read as a learning curve ({problem}): delete its folder to run it again"
+        ) from problem
+
+
+def as_text(cell: Cell, folder: Path, device: str) -> str:
+    """A cell to be run, as a line of JSON."""
+    return json.dumps({"config": asdict(cell.config), "folder": str(folder), "device": device})
+
+
+def from_text(text: str) -> tuple[Cell, Path, str]:
+    """What `as_text` was given."""
+    content = json.loads(text)
+    config = content["config"]
+    task, training = Task(**config.pop("task")), Training(**config.pop("training"))
+    return Cell(RunConfig(task=task, training=training, **config)), Path(content["folder"]), content["device"]
+
+
+class Told:
+    """Progress as messages."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None], cell: Cell):
+        self.tell, self.puzzles = tell, cell.config.task.train_count
+
+    def step(self, *, epoch: int, done: int, loss: float, accuracy: float) -> None:
+        self.tell({"epoch": epoch, "done": done, "loss": loss, "accuracy": accuracy})
+
+    def epoch(self, *, epoch: int, loss: float, accuracy: float, speed: float) -> None:
+        self.step(epoch=epoch, done=epoch * self.puzzles, loss=loss, accuracy=accuracy)
+
+
+def main() -> None:
+    """Work on the cell in standard input."""
+    import torch
+
+    def tell(message: dict[str, Any]) -> None:
+        print(json.dumps(message), flush=True)
+
+    text = sys.stdin.buffer.raw.readline().decode()  # type: ignore[union-attr]  # unbuffered, for the lifeline reads on
+    threading.Thread(target=_end_with_the_one_who_started_us, daemon=True).start()
+    torch.set_num_threads(1)
+    try:
+        cell, folder, device = from_text(text)
+        tell(work(cell, folder, device=device, progress=Told(tell, cell)))
+    except FineError as problem:
+        tell({"error": str(problem)})
+    except Exception as problem:  # whatever it is, it must not stop the other cells
+        tell({"error": f"{type(problem).__name__}: {problem}"})
+
+
+def _end_with_the_one_who_started_us() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

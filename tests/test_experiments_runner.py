@@ -1,0 +1,461 @@
+"""Promises of the runner: only what is missing is run, nothing finished is lost, nothing is there twice, however it ends."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from rich.console import Console
+
+from fine import cli
+from fine.errors import FineError
+from fine.experiments import Cell, Ledger, make_experiment
+from fine.experiments.durations import read_duration, show_duration
+from fine.experiments.estimates import GUESS, START, TEST_COST, estimate
+from fine.experiments.executors import Event, Failed, Finished, LocalProcesses, Step
+from fine.experiments.ledger import Epoch, Record, record
+from fine.experiments.locking import locked
+from fine.experiments.runner import Unwatched, run_cells
+from fine.experiments.watching import Watched
+from fine.experiments.work import as_text, from_text, work
+from fine.protocols import Training
+from fine.runs import Run, RunConfig
+from fine.storage import read_json
+from fine.tasks import Task
+from fine.training import train
+
+TINY = ("--train-count", "16", "--test-count", "8", "--epochs", "1", "--batch", "8")
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch) -> Path:
+    """An empty current folder with a folder of noisy pictures in it, which are there sooner than glyphs."""
+    monkeypatch.chdir(tmp_path)
+    noise = np.random.default_rng(0)
+    for label in "abcd":
+        (tmp_path / "pictures" / label).mkdir(parents=True)
+        for number in range(3):
+            pixels = noise.integers(256, size=(32, 32), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "pictures" / label / f"{number}.png")
+    return tmp_path
+
+
+def tiny(*, model: str = "fine", seed: int = 0, epochs: int = 1, train_count: int = 16) -> Cell:
+    task = Task(images="folder:pictures", rules="swap", train_count=train_count, test_count=8)
+    return Cell(RunConfig(model=model, task=task, training=Training(epochs=epochs, batch=8, seed=seed)))
+
+
+FOUR = [tiny(seed=seed) for seed in range(4)]
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    return Ledger(tmp_path / "ledger")
+
+
+def outcome(accuracy: float = 0.5) -> dict[str, object]:
+    made = {"fine": "0", "torch": "2", "python": "3", "machine": "a machine", "commit": "abc1234"}
+    result = {"accuracy": accuracy, "interval": [0.4, 0.6], "mistakes": {}, "by_rule": [], "minutes": 0.5, **made}
+    return {"result": result, "curve": [[1.0, 0.3]]}
+
+
+class Staged:
+    """An executor whose cells end at once, but for those that fail, hang, or speak twice."""
+
+    def __init__(self, *, jobs: int = 2, failing: tuple[str, ...] = (), hanging: tuple[str, ...] = (), twice: bool = False):
+        self.jobs, self.failing, self.hanging, self.twice = jobs, failing, hanging, twice
+        self.started: list[str] = []
+        self.events: deque[Event] = deque()
+        self.stopped = False
+
+    def start(self, cell: Cell) -> None:
+        self.started.append(cell.key)
+        if cell.key in self.failing:
+            self.events.append(Failed(cell.key, "it\n  broke"))
+        elif cell.key not in self.hanging:
+            self.events.append(Step(cell.key, epoch=1, done=16, loss=1.0, accuracy=0.3))
+            self.events.extend([Finished(cell.key, outcome())] * (2 if self.twice else 1))
+
+    def next(self, *, timeout: float) -> Event | None:
+        if self.events:
+            return self.events.popleft()
+        time.sleep(timeout)
+        return None
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_only_what_is_missing_is_run(ledger):
+    first = Staged()
+    summary = run_cells(FOUR[:2], ledger, first, watcher=Unwatched())
+    assert [entry.key for entry in summary.finished] == first.started == [cell.key for cell in FOUR[:2]]
+    again = Staged()
+    summary = run_cells([*FOUR, *FOUR], ledger, again, watcher=Unwatched())
+    assert again.started == [cell.key for cell in FOUR[2:]] and again.stopped
+    assert not summary.failed and not summary.left and len(ledger.records()) == 4
+
+
+def test_a_cell_that_fails_is_written_down_stops_no_other_and_is_tried_again(ledger):
+    bad = FOUR[1].key
+    summary = run_cells(FOUR, ledger, Staged(jobs=1, failing=(bad,)), watcher=Unwatched())
+    assert [(entry.key, entry.error) for entry in summary.failed] == [(bad, "it broke")] == [
+        (entry.key, entry.error) for entry in ledger.failures()
+    ]  # fmt: skip
+    assert len(summary.finished) == 3
+    mended = Staged()
+    run_cells(FOUR, ledger, mended, watcher=Unwatched())
+    assert mended.started == [bad] and len(ledger.records()) == 4 and not ledger.failures()
+
+
+def test_a_result_that_comes_twice_counts_once(ledger):
+    summary = run_cells(FOUR, ledger, Staged(jobs=4, twice=True), watcher=Unwatched())
+    assert len(summary.finished) == len(ledger.entries()) == 4
+
+
+def test_a_result_that_makes_no_sense_is_a_failure(ledger):
+    executor = Staged(hanging=(FOUR[0].key,))
+    executor.events.append(Finished(FOUR[0].key, {"result": {}}))
+    (failed,) = run_cells(FOUR[:1], ledger, executor, watcher=Unwatched()).failed
+    assert "cannot be read" in failed.error
+
+
+def test_the_budget_stops_and_says_what_is_left(ledger):
+    executor = Staged(jobs=1, hanging=(FOUR[1].key,))
+    started = time.monotonic()
+    summary = run_cells(FOUR, ledger, executor, watcher=Unwatched(), budget=0.4)
+    assert 0.4 <= time.monotonic() - started < 2 and executor.stopped
+    assert [entry.key for entry in summary.finished] == [FOUR[0].key]
+    assert [cell.key for cell in summary.left] == [cell.key for cell in FOUR[1:]]
+    assert run_cells(FOUR, ledger, Staged(), watcher=Unwatched(), budget=0).left == tuple(FOUR[1:])
+
+
+def test_cells_are_ended_when_the_runner_is_interrupted(ledger):
+    class Interrupted(Staged):
+        def next(self, *, timeout: float) -> Event | None:
+            raise KeyboardInterrupt
+
+    executor = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(FOUR, ledger, executor, watcher=Unwatched())
+    assert executor.stopped and not ledger.entries()
+
+
+def test_a_cell_is_sent_as_a_line(tmp_path):
+    text = as_text(FOUR[3], tmp_path, "cpu")
+    assert "\n" not in text and from_text(text) == (FOUR[3], tmp_path, "cpu")
+
+
+def test_work_goes_on_from_wherever_a_run_is(workplace):
+    cell = tiny(epochs=2)
+    whole = work(cell, workplace / "whole")
+    assert work(cell, workplace / "whole") == whole, "a finished run is not run again"
+    half = workplace / "half"
+    train_one_epoch(cell, half)
+    assert Run(half).state.exists()
+    went_on = work(cell, half)
+    assert went_on["curve"] == whole["curve"] and len(whole["curve"]) == 2
+    for outcome in (whole, went_on):
+        del outcome["result"]["minutes"]
+    assert went_on == whole
+    with pytest.raises(FineError, match="holds another run"):
+        work(tiny(seed=5), half)
+
+
+def train_one_epoch(cell: Cell, folder: Path) -> None:
+    class Stop:
+        def step(self, **_: float) -> None:
+            pass
+
+        def epoch(self, **_: float) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(cell.config, folder, progress=Stop())
+
+
+def events(executor: LocalProcesses, *, until: int = 1) -> list[Event]:
+    """All that happens until so many cells have ended."""
+    seen: list[Event] = []
+    while sum(not isinstance(event, Step) for event in seen) < until:
+        event = executor.next(timeout=30)
+        assert event is not None, "nothing happens"
+        seen.append(event)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "ended with code -9: it said nothing"),
+        ("print('some trouble'); raise SystemExit(3)", "ended with code 3: some trouble"),
+        ("import sys; sys.stdin.readline(); raise ValueError('bad')", "ended with code 1: ValueError: bad"),
+        ("""import sys; sys.stdin.readline(); print('chatter'); print('{"error": "no luck"}')""", "no luck"),
+    ],
+)
+def test_a_process_that_dies_is_a_failure(workplace, script, words):
+    executor = LocalProcesses(workplace / "work", jobs=1, command=(sys.executable, "-c", script))
+    executor.start(FOUR[0])
+    (end,) = events(executor)
+    executor.stop()
+    assert isinstance(end, Failed) and words in end.error
+
+
+def test_stopping_ends_processes_at_once(workplace):
+    executor = LocalProcesses(workplace, jobs=2, command=(sys.executable, "-c", "import time; time.sleep(60)"))
+    for cell in FOUR[:2]:
+        executor.start(cell)
+    processes = [process for process, _ in executor.readers.values()]
+    started = time.monotonic()
+    executor.stop()
+    assert time.monotonic() - started < 5 and all(process.returncode for process in processes)
+
+
+def test_a_folder_is_locked_for_one(workplace):
+    busy = pytest.raises(FineError, match=f"process {os.getpid()} is working in")
+    with locked(workplace / "work"), busy, locked(workplace / "work"):
+        pass
+    with locked(workplace / "work"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("2h", 7200), ("90m", 5400), ("1h30m", 5400), ("45s", 45), ("0.5h", 1800), ("0m", 0)]
+)
+def test_durations_are_read(text, seconds):
+    assert read_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "2", "soon", "-1h", "1.2.3m", "5m2h", "1d"])
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(FineError, match="is not a length of time: write it as 2h"):
+        read_duration(text)
+
+
+def test_durations_are_shown():
+    assert list(map(show_duration, (5, 59, 60, 3599, 3600, 12_000))) == ["5 s", "59 s", "1 min", "1 h", "1 h", "3 h 20 min"]
+
+
+def test_an_estimate_comes_from_records_that_are_alike_or_says_that_it_is_a_guess():
+    cell, other = tiny(train_count=1000), tiny(model="esbn", train_count=1000)
+
+    def measured(cell: Cell, minutes: float) -> Record:
+        return replace(record(cell, outcome()["result"], (Epoch(1, 1),)), minutes=minutes)
+
+    shown = 1000 + TEST_COST * 8
+    assert estimate(cell, []).seconds == pytest.approx(START + shown / GUESS)
+    assert "guessed" in estimate(cell, []).basis
+    # A record of 1,000 puzzles in a tenth of a minute is 1000 / 6 puzzles a second.
+    guess = estimate(cell, [measured(other, 0.1)])
+    assert guess.seconds == pytest.approx(START + shown * 6 / 1000) and guess.basis == "measured: other models"
+    guess = estimate(cell, [measured(other, 0.1), measured(cell, 0.2)])
+    assert guess.seconds == pytest.approx(START + shown * 12 / 1000) and guess.basis == "measured: fine on folder:pictures"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_is_going_on_is_shown(workplace, ledger, terminal):
+    with (workplace / "seen").open("w+", encoding="utf-8") as file:
+        console = Console(file=file, force_terminal=terminal, width=120)
+        with Watched(console, FOUR, [], jobs=2, budget=60) as watcher:
+            summary = run_cells(
+                FOUR, ledger, Staged(failing=(FOUR[0].key,), hanging=(FOUR[3].key,)), watcher=watcher, budget=0.6
+            )
+        file.seek(0)
+        seen = file.read()
+    assert len(summary.left) == 1
+    assert f"{FOUR[0].key}  it broke" in seen and f"{FOUR[1].key}  50.0% right" in seen
+    assert ("3 of 4 cells done, 0 waiting" in seen and "stops in" in seen) == terminal
+
+
+# From here on, whole commands.
+
+
+@pytest.fixture
+def fine(monkeypatch, capsys):
+    """Run `fine reproduce …` in this process: the exit code, and what was said."""
+
+    def call(*arguments: object) -> tuple[object, str]:
+        monkeypatch.setattr(sys, "argv", ["fine", "reproduce", *map(str, arguments)])
+        capsys.readouterr()
+        code: object = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("tabel1",), "did you mean 'table1'?"),
+        (("table1", "--protocol", "fast"), "unknown protocol 'fast'"),
+        (("table1", "--budget", "later"), "write it as 2h"),
+        (("table1", "--models", "esbm"), "did you mean 'esbn'?"),
+        (("all", "--models", "esbn,gpt"), "unknown model"),
+        (("table1", "--columns", "turn"), "unknown column of table1 'turn'"),
+        (("table1", "--seeds", "0"), "seeds is 0"),
+        (("table1", "--jobs", "-1"), "jobs is -1"),
+        (("table1", "--epochs", "0"), "epochs is 0"),
+        (("table1", "--images", "paintings"), "unknown task 'paintings'"),
+        (("scaling", "--train-count", "5"), "leave out --train-count"),
+        (("table1", "--views", "8", "--images", "glyphs", "--device", "abacus"), "device 'abacus' cannot be used"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_anything_is_written(fine, arguments, words):
+    before = sorted(Path().rglob("*"))
+    code, said = fine(*arguments)
+    assert code == 2 and words in said and said.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_experiments_are_listed(fine):
+    code, said = fine()
+    assert code == 0 and all(name in said for name in ("table1", "table4", "figure-memories", "scaling"))
+    assert fine("--list")[1] == said
+
+
+def test_a_dry_run_says_how_long_it_would_take_and_does_nothing(fine):
+    code, said = fine("table1", "--dry-run", "--jobs", "2", "--seeds", "3", "--models", "fine,esbn")
+    assert code == 0 and "60 cells, 0 of them done" in said and "guessed: 500 puzzles/s" in said and "2 at once" in said
+    assert not Path("results").exists() and not Path("runs").exists()
+
+
+def test_two_at_a_time_in_one_folder_are_refused(fine):
+    with locked(Path("runs/reproduce")):
+        code, said = fine("table1", "--images", "folder:pictures", *TINY)
+    assert code == 2 and f"process {os.getpid()} is working in runs/reproduce" in said
+
+
+SOME = ("table1", "--images", "folder:pictures", "--models", "fine", "--columns", "swap,rotation", "--jobs", "2")
+
+
+def swap_and_rotation() -> tuple[Cell, Cell]:
+    """The two cells of SOME."""
+    experiment = make_experiment("table1", images="folder:pictures", training=Training(epochs=1, batch=8))
+    experiment = experiment.change(train_count=16, test_count=8)
+    return experiment.place("fine", "swap").cell, experiment.place("fine", "rotation").cell
+
+
+def test_a_table_is_run_with_one_cell_failing_and_mended(fine):
+    swap, rotation = swap_and_rotation()
+    Run(Path("runs/reproduce") / swap.key).save_config(rotation.config)  # in its way
+    code, said = fine(*SOME, *TINY)
+    ledger = Ledger(Path("results/ledger"))
+    assert code == 1 and "1 cells failed" in said, said
+    assert [entry.key for entry in ledger.records()] == [rotation.key]
+    assert [entry.key for entry in ledger.failures()] == [swap.key]
+    assert "holds another run" in ledger.failures()[0].error
+    (page,) = Path("results").glob("table1-*.md")
+    assert "failed" in page.read_text() and "1 of 80 places" in page.read_text()
+
+    (Path("runs/reproduce") / swap.key / "config.json").unlink()
+    written = ledger.path(rotation.key).stat().st_mtime_ns
+    code, said = fine(*SOME, *TINY)
+    assert code == 0 and [entry.key for entry in ledger.records()] == sorted((rotation.key, swap.key)), said
+    assert ledger.path(rotation.key).stat().st_mtime_ns == written
+    assert "2 of 80 places" in page.read_text()
+    found = ledger.read(swap.key)
+    result = read_json(Path("runs/reproduce") / swap.key / "result.json")
+    assert isinstance(found, Record) and found.accuracy == result["accuracy"] and len(found.curve) == 1
+    assert found.commit == result["commit"] and found.machine.endswith("1 threads")
+
+
+def test_the_budget_stops_a_command_and_the_next_goes_on(fine):
+    # So many epochs that the budget ends among them, and so short ones that the state of several is on disk.
+    swap, _ = swap_and_rotation()
+    swap = Cell(replace(swap.config, training=replace(swap.config.training, epochs=3000)))
+    options = (*SOME[:6], "swap", *TINY[:4], "--epochs", "3000", "--batch", "8", "--jobs", "1")
+    folder = Path("runs/reproduce") / swap.key
+    code, said = fine(*options, "--budget", "5s")
+    while not Run(folder).state.exists():  # on a slow machine that may not be enough to start
+        code, said = fine(*options, "--budget", "10s")
+    assert code == 0 and "1 cells are left" in said and "0 of 80 places" in said
+    assert not Ledger(Path("results/ledger")).entries()
+    done = len((folder / "metrics.csv").read_text().splitlines()) - 1
+    assert 0 < done < 3000
+    fine(*options, "--budget", "6s")
+    assert len((folder / "metrics.csv").read_text().splitlines()) - 1 > done, "it went on, and did not start again"
+
+
+def in_a_fork(*arguments: str) -> int:
+    """Start `fine reproduce` as a process that need not import torch first; returns its id."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: this one has no use for theirs
+        child = os.fork()
+    if child:
+        return child
+    try:
+        sys.argv = ["fine", "reproduce", *arguments]
+        with Path("said").open("a", encoding="utf-8") as said, contextlib.redirect_stdout(said):
+            cli.console.file = said
+            cli.main()
+    finally:
+        os._exit(0)
+
+
+def finished(ledger: Ledger) -> dict[str, bytes]:
+    return {entry.key: ledger.path(entry.key).read_bytes() for entry in ledger.records()}
+
+
+def without_times(ledger: Ledger) -> Iterator[dict[str, object]]:
+    for path in sorted(ledger.folder.iterdir()):
+        if path.suffix == ".json":
+            content = json.loads(path.read_text())
+            yield {name: value for name, value in content.items() if name not in ("minutes", "date")}
+
+
+def test_killed_at_twenty_moments_no_finished_cell_is_lost_and_none_is_there_twice(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    options = (*SOME[:4], "fine", "--columns", "swap,rotation", "--jobs", "1", *TINY)
+    started = time.monotonic()
+    os.waitpid(in_a_fork(*options, "--results", "calm", "--work", "calm-runs"), 0)
+    calm, ledger = Ledger(Path("calm/ledger")), Ledger(Path("results/ledger"))
+    assert len(calm.records()) == 2, Path("said").read_text()
+    a_cell = (time.monotonic() - started) / 2
+
+    moments, before = random.Random(0), finished(ledger)
+    for _ in range(20):
+        victim = in_a_fork(*options)
+        time.sleep(moments.uniform(0, 1.1 * a_cell))
+        os.kill(victim, signal.SIGKILL)
+        os.waitpid(victim, 0)
+        now = finished(ledger)
+        assert before.items() <= now.items(), "a finished cell is lost or was written again"
+        assert not ledger.failures()
+        before = now
+    os.waitpid(in_a_fork(*options), 0)
+    assert before.items() <= finished(ledger).items()
+    assert list(without_times(ledger)) == list(without_times(calm))
+    assert len(list(Path("runs/reproduce").glob("*/config.json"))) == 2
+
+
+def test_no_cell_goes_on_alone_when_its_command_is_killed():
+    swap, _ = swap_and_rotation()
+    endless = Cell(replace(swap.config, training=replace(swap.config.training, epochs=100_000)))
+    victim = in_a_fork(*SOME[:6], "swap", *TINY[:4], "--epochs", "100000", "--batch", "8", "--jobs", "1")
+    folder = Path("runs/reproduce") / endless.key
+    for _ in range(600):
+        if Run(folder).state.exists():
+            break
+        time.sleep(0.05)
+    worker = int((folder / "lock").read_text())
+    os.kill(worker, 0)  # it is there
+    os.kill(victim, signal.SIGKILL)
+    os.waitpid(victim, 0)
+    with locked(folder, patience=5):  # and lets go of its folder
+        pass
