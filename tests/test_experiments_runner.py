@@ -312,6 +312,8 @@ def fine(monkeypatch, capsys):
         (("table1", "--jobs", "-1"), "jobs is -1"),
         (("table1", "--epochs", "0"), "epochs is 0"),
         (("table1", "--images", "paintings"), "unknown task 'paintings'"),
+        (("table1", "--data-root", "nowhere"), "run `fine data download omniglot`"),
+        (("table4", "--images", "folder:nowhere"), "nowhere"),
         (("scaling", "--train-count", "5"), "leave out --train-count"),
         (("table1", "--views", "8", "--images", "glyphs", "--device", "abacus"), "device 'abacus' cannot be used"),
     ],

@@ -18,7 +18,7 @@ from fine.experiments.estimates import estimate
 from fine.experiments.executors import LocalProcesses
 from fine.experiments.ledger import Ledger
 from fine.experiments.locking import locked
-from fine.experiments.runner import Summary, run_cells
+from fine.experiments.runner import Summary, check_pictures, run_cells
 from fine.experiments.tables import EXPERIMENTS, Experiment, cells, label, make_experiment, select
 from fine.experiments.watching import Watched
 from fine.protocols import PROTOCOLS, Training
@@ -100,6 +100,7 @@ class Reproduce:
         if not missing:
             return Summary((), (), ())
         use_device(self.device, 0)
+        check_pictures(missing)
         with (
             locked(self.work),
             Watched(console, missing, ledger.records(), jobs=self._jobs, budget=budget) as watcher,

@@ -17,6 +17,8 @@ from fine.experiments.cells import Cell
 from fine.experiments.executors import Executor, Failed, Finished, Step
 from fine.experiments.ledger import Failure, Ledger, Record, failure
 from fine.experiments.work import read_outcome
+from fine.images import load_images
+from fine.images.official import OFFICIAL, find_data_root, reading
 
 
 class Watcher(Protocol):
@@ -59,6 +61,19 @@ class Summary:
     failed: tuple[Failure, ...]
     left: tuple[Cell, ...]
     """Cells that were not brought to an end, for lack of time."""
+
+
+def check_pictures(cells: Iterable[Cell]) -> None:
+    """Refuse cells whose pictures are not there, before each of them finds that out for itself."""
+    tasks = [cell.config.task for cell in cells]
+    for name, root in sorted({(name, task.data_root) for task in tasks for name in (task.images, task.test_images)}):
+        if name.startswith("folder:"):
+            load_images(name)
+        elif name in OFFICIAL:
+            for file in OFFICIAL[name].files:
+                path = find_data_root(root) / file
+                with reading(path, name, "an official file"), path.open("rb"):
+                    pass
 
 
 def run_cells(
