@@ -16,12 +16,14 @@ from torch import nn
 
 from fine.allocation import keep_freed_memory
 from fine.drawing import draw_sheet, solved_and_missed
-from fine.puzzles import KINDS, RIGHT, Puzzles
+from fine.puzzles import KINDS, RIGHT, WRONG, Puzzles
 
 BLIND_CHANCE = 0.25
 """Accuracy of a guess among four choices."""
 OBJECT_CHANCE = 0.50
 """Accuracy of one who finds the right object and ignores the rule."""
+MEASURED = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
+"""Families whose parameters are lengths or angles, so that two rules are some distance apart, and where they come round."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,28 @@ class Evaluation:
                 rows.append({"family": rule.family.name, "rule": str(rule), "puzzles": len(kinds), **shares})
         return rows
 
+    def confusions(self) -> list[dict[str, Any]]:
+        """How often the right object was taken under the wrong rule, by how far that rule was from the hidden one.
+
+        For puzzles whose two rules are of one family with distances: family, how far apart in each parameter, how many
+        puzzles, and the share of them.
+        """
+        rules = self.puzzles.rules.rules
+        counts: dict[tuple[str, tuple[float, ...]], list[int]] = {}
+        for right, wrong, kind in zip(*self.puzzles.specs[:, [RIGHT, WRONG]].T.tolist(), self.kinds.tolist(), strict=True):
+            family, other = rules[right].family, rules[wrong].family
+            if family == other and family.name in MEASURED:
+                steps = zip(rules[right].parameters, rules[wrong].parameters, strict=True)
+                round_trip = MEASURED[family.name]
+                apart = tuple(min(abs(one - two), round_trip - abs(one - two)) for one, two in steps)
+                count = counts.setdefault((family.name, apart), [0, 0])
+                count[0] += 1
+                count[1] += kind == 1
+        return [
+            {"family": family, "apart": list(apart), "puzzles": puzzles, KINDS[1]: round(taken / puzzles, 4)}
+            for (family, apart), (puzzles, taken) in sorted(counts.items())
+        ]
+
     def draw(self, path: Path, *, solved: int = 6, missed: int = 6) -> None:
         """A sheet of puzzles that were solved and missed, as PNG or SVG."""
         numbers = solved_and_missed(self.puzzles, self.chosen, solved=solved, missed=missed)
@@ -78,6 +102,7 @@ class Evaluation:
             "chance": {"blind": BLIND_CHANCE, "right object, rule ignored": OBJECT_CHANCE},
             "mistakes": {name: round(share, 5) for name, share in self.mistakes.items()},
             "by_rule": self.by_rule(),
+            "confusions": self.confusions(),
         }
 
 

@@ -93,6 +93,8 @@ class Record(Attempt):
     """Loss and accuracy on the training puzzles, an entry an epoch."""
     minutes: float
     """Minutes of training, without testing."""
+    confusions: tuple[dict[str, Any], ...] = ()
+    """How often a wrong rule was taken, by how far it was from the hidden one; older records have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +156,7 @@ def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> R
         by_rule=tuple(result["by_rule"]),
         curve=curve,
         minutes=result["minutes"],
+        confusions=tuple(result.get("confusions", ())),
     )
 
 
@@ -198,6 +201,7 @@ def _read(path: Path) -> Record | Failure:
             entry: Record | Failure = Failure(**content)
         else:
             content |= {"interval": tuple(content["interval"]), "by_rule": tuple(content["by_rule"])}
+            content |= {"confusions": tuple(content.get("confusions", ()))}
             entry = Record(**content | {"curve": tuple(Epoch(*point) for point in content["curve"])})
     except (KeyError, TypeError) as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
