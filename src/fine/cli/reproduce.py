@@ -12,10 +12,11 @@ from rich.table import Table
 from fine.cli.terminal import OptionalFloat, OptionalInt, console, say, use_device
 from fine.errors import FineError, unknown
 from fine.experiments.cells import Cell
+from fine.experiments.clusters import RayTasks
 from fine.experiments.comparison import Comparison, Entry, caption, compare, markdown
 from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
-from fine.experiments.executors import LocalProcesses
+from fine.experiments.executors import Executor, LocalProcesses
 from fine.experiments.ledger import Ledger
 from fine.experiments.locking import locked
 from fine.experiments.runner import Summary, check_pictures, run_cells
@@ -68,6 +69,8 @@ class Reproduce:
     """Folder of the ledger and of the tables."""
     work: Path = Path("runs/reproduce")
     """Folder of the runs, one a cell."""
+    cluster: str = ""
+    """ray: run the cells on a Ray cluster, or on a local one if there is none; otherwise they are processes of this machine."""
     device: str = "cpu"
     """cpu or cuda."""
     data_root: str = ""
@@ -82,6 +85,8 @@ class Reproduce:
         wanted = self._cells(experiments)
         if self.jobs < 0 or self.seeds < 1:
             raise FineError(f"jobs is {self.jobs} and seeds is {self.seeds}: give at least 0 jobs (one a core) and 1 seed")
+        if self.cluster not in ("", "ray"):
+            raise unknown("cluster", self.cluster, ("ray",))
         missing = [cell for cell in wanted if not ledger.has(cell)]
         if self.dry_run:
             self._forecast(wanted, missing, ledger)
@@ -101,16 +106,19 @@ class Reproduce:
             return Summary((), (), ())
         use_device(self.device, 0)
         check_pictures(missing)
-        with (
-            locked(self.work),
-            Watched(console, missing, ledger.records(), jobs=self._jobs, budget=budget) as watcher,
-        ):
-            executor = LocalProcesses(self.work, jobs=self._jobs, device=self.device)
-            try:
-                return run_cells(missing, ledger, executor, watcher=watcher, budget=budget)
-            except KeyboardInterrupt:
-                say("stopped; finished cells are kept, and the same command goes on from the last epochs")
-                raise SystemExit(130) from None
+        try:
+            with locked(self.work):
+                executor = self._executor()
+                with Watched(console, missing, ledger.records(), jobs=executor.jobs, budget=budget) as watcher:
+                    return run_cells(missing, ledger, executor, watcher=watcher, budget=budget)
+        except KeyboardInterrupt:
+            say("stopped; finished cells are kept, and the same command goes on from the last epochs")
+            raise SystemExit(130) from None
+
+    def _executor(self) -> Executor:
+        if self.cluster == "ray":
+            return RayTasks(self.work, jobs=self.jobs, device=self.device)
+        return LocalProcesses(self.work, jobs=self._jobs, device=self.device)
 
     @property
     def _jobs(self) -> int:

@@ -15,6 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.ledger import Epoch, Record, record
@@ -84,23 +86,27 @@ class Told:
         self.step(epoch=epoch, done=epoch * self.puzzles, loss=loss, accuracy=accuracy)
 
 
+def attempt(text: str, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Work on a cell given as text, with one thread; whatever goes wrong is an error in the answer and stops no other cell."""
+    torch.set_num_threads(1)
+    try:
+        cell, folder, device = from_text(text)
+        return work(cell, folder, device=device, progress=Told(tell, cell))
+    except FineError as problem:
+        return {"error": str(problem)}
+    except Exception as problem:
+        return {"error": f"{type(problem).__name__}: {problem}"}
+
+
 def main() -> None:
     """Work on the cell in standard input."""
-    import torch
 
     def tell(message: dict[str, Any]) -> None:
         print(json.dumps(message), flush=True)
 
     text = sys.stdin.buffer.raw.readline().decode()  # type: ignore[union-attr]  # unbuffered, for the lifeline reads on
     threading.Thread(target=_end_with_the_one_who_started_us, daemon=True).start()
-    torch.set_num_threads(1)
-    try:
-        cell, folder, device = from_text(text)
-        tell(work(cell, folder, device=device, progress=Told(tell, cell)))
-    except FineError as problem:
-        tell({"error": str(problem)})
-    except Exception as problem:  # whatever it is, it must not stop the other cells
-        tell({"error": f"{type(problem).__name__}: {problem}"})
+    tell(attempt(text, tell))
 
 
 def _end_with_the_one_who_started_us() -> None:
