@@ -112,7 +112,8 @@ class Watched:
         for row in self.rows.values():
             config = row.cell.config
             model = " ".join((label(config.model), *(f"{name} {value}" for name, value in row.cell.settings.items())))
-            task = f"{config.task.images} {config.task.rules}, {config.task.train_count:,}"
+            images = " → ".join(filter(None, (config.task.images, config.task.test_images)))
+            task = f"{images}, {config.task.rules}, {config.task.train_count:,} puzzles"
             table.add_row(model, task, str(row.cell.seed), *row.texts())
         left = (sum(row.left for row in self.rows.values()) + sum(self.guesses.values())) / self.jobs
         text = f"{self.done} of {self.total} cells done, {waiting} waiting, about {show_duration(left)} left"
