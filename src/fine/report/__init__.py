@@ -1,0 +1,28 @@
+"""The report: one self-contained HTML page, and Markdown and LaTeX tables, all made from the ledger and from nothing else.
+
+comparisons = [compare(make_experiment(name), Ledger(Path("results/ledger"))) for name in EXPERIMENTS]
+page = html_page(comparisons)                       # the same ledger makes the same bytes
+write_report(comparisons, Path("results/report.html"), Path("results/tables"))
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fine.experiments.comparison import Comparison
+from fine.report.latex import latex_table
+from fine.report.markdown import markdown_table
+from fine.report.page import html_page
+from fine.storage import write_text
+
+__all__ = ["html_page", "latex_table", "markdown_table", "write_report"]
+
+
+def write_report(comparisons: Sequence[Comparison], page: Path, tables: Path) -> list[Path]:
+    """Write the page and, in the folder ``tables``, every table as Markdown and as LaTeX; return what was written."""
+    texts = {page: html_page(comparisons)}
+    for comparison in comparisons:
+        name = comparison.experiment.name
+        texts |= {tables / f"{name}.md": markdown_table(comparison), tables / f"{name}.tex": latex_table(comparison)}
+    for path, text in texts.items():
+        write_text(path, text)
+    return list(texts)

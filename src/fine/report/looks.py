@@ -1,0 +1,65 @@
+"""How a row of a table looks in every plot: a letter, and a kind of line. Ours has the accent; all others are shades of ink."""
+
+from dataclasses import dataclass
+
+from fine.experiments.comparison import Comparison
+from fine.experiments.tables import label
+from fine.report.markup import Markup, element, join
+
+LETTERS = {
+    "relation-net": "R",
+    "predi-net": "P",
+    "hyper-net": "H",
+    "transformer": "T",
+    "esbn": "E",
+    "fine-mlp": "M",
+    "fine-nice": "N",
+    "fine": "F",
+}
+_KINDS = {"fine": "ours", "fine-nice": "theirs solid", "fine-mlp": "theirs dashed"}
+_OTHERS = ("solid", "dashed", "dotted", "dash-dot", "long")
+
+
+@dataclass(frozen=True)
+class Look:
+    """A row of a table in a plot."""
+
+    row: str
+    letter: str
+    kind: str
+    """Classes of the style sheet."""
+
+    @property
+    def name(self) -> str:
+        return label(self.row)
+
+
+def looks(comparison: Comparison) -> dict[str, Look]:
+    """The looks of an experiment's rows."""
+    others = [row for row in comparison.experiment.rows if row not in _KINDS]
+    kinds = _KINDS | {row: f"other {_OTHERS[number % len(_OTHERS)]}" for number, row in enumerate(others)}
+    return {row: Look(row, LETTERS.get(row, row[:2]), kinds[row]) for row in comparison.experiment.rows}
+
+
+def column_name(comparison: Comparison, column: str) -> str:
+    """A column where it stands alone: a number with what it counts."""
+    return f"{label(column)} {comparison.experiment.column_title}" if column.isdigit() else label(column)
+
+
+def legend(shown: list[Look], row_title: str) -> Markup:
+    """The letters and lines with their names."""
+    items = [
+        element(
+            "li",
+            element(
+                "svg",
+                element("line", x1=0, y1=5, x2=22, y2=5, class_=f"line {look.kind}"),
+                viewBox="0 0 22 10",
+                aria_hidden="true",
+            ),
+            element("b", look.letter, class_=look.kind),
+            element("span", look.name if look.name != look.letter else row_title),
+        )
+        for look in shown
+    ]
+    return element("ul", join(items), class_="legend")
