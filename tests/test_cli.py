@@ -630,7 +630,7 @@ def test_an_unknown_name_of_data_is_refused_before_anything_is_fetched(refused):
         (["train", "--epoch", "3"], "--epoch"),
         (["train", "--epochs", "many"], "--epochs"),
         (["puzzles", "--count", "many"], "--count"),
-        (["evaluate"], "PATH"),
+        (["evaluate"], "RUN"),
         (["data", "fetch"], "fetch"),
     ],
 )

@@ -9,7 +9,7 @@ from fine.models.backbones import NICEBackbone
 from fine.models.encoders import make_encoder
 from fine.models.fine import FINE, FINEConfig, WeightedDistance
 from fine.models.memory import FunctionalMemory, pseudo_inverse
-from fine.models.p4 import P4BatchNorm, P4Conv, output_size
+from fine.models.symmetry import P4, P4M, GroupBatchNorm, GroupConv, output_size
 
 
 @pytest.fixture(autouse=True)
@@ -17,25 +17,44 @@ def _seed():
     torch.manual_seed(0)
 
 
-def turned(maps):
-    """What a quarter turn of the picture does to a p4 map: space turns, and orientations move on by one."""
-    space = torch.rot90(maps.unflatten(1, (-1, 4)), 1, (3, 4))
-    return space.roll(1, dims=2).flatten(1, 2)
+def moved(group, way, maps):
+    """What moving a picture does to its feature maps, spelt out: space moves, and orientation h shows what moved to h."""
+    split = maps.unflatten(1, (group.order, -1))
+    result = torch.empty_like(split)
+    for orientation in range(group.order):
+        result[:, group.after(orientation, way)] = group.move(way, split[:, orientation])
+    return result.flatten(1, 2)
 
 
+@pytest.mark.parametrize("group", [P4, P4M])
+def test_the_ways_to_move_a_square_are_a_group(group):
+    picture = torch.rand(2, 5, 5)
+    seen = {tuple(group.move(way, picture).flatten().tolist()) for way in range(group.order)}
+    assert len(seen) == group.order  # all of them different
+    for first in range(group.order):
+        for then in range(group.order):
+            expected = group.move(then, group.move(first, picture))
+            assert torch.equal(group.move(group.after(first, then), picture), expected)
+        assert torch.equal(group.move(group.undo(first), group.move(first, picture)), picture)
+
+
+@pytest.mark.parametrize("group", [P4, P4M])
 @pytest.mark.parametrize(("kernel", "stride", "padding", "size"), [(4, 2, 1, 8), (3, 1, 1, 7), (3, 2, 1, 7), (5, 1, 2, 6)])
-def test_p4_convolution_turns_with_the_picture(kernel, stride, padding, size):
+def test_convolution_moves_with_the_picture(group, kernel, stride, padding, size):
     options = {"kernel": kernel, "stride": stride, "padding": padding}
-    lift = P4Conv(channels_in=2, channels_out=3, lifting=True, **options).double()
-    conv = P4Conv(channels_in=2, channels_out=3, **options).double()
-    picture, maps = torch.rand(2, 2, size, size).double(), torch.rand(2, 8, size, size).double()
-    torch.testing.assert_close(lift(torch.rot90(picture, 1, (2, 3))), turned(lift(picture)))
-    torch.testing.assert_close(conv(turned(maps)), turned(conv(maps)))
+    lift = GroupConv(group, channels_in=2, channels_out=3, lifting=True, **options).double()
+    conv = GroupConv(group, channels_in=2, channels_out=3, **options).double()
+    picture, maps = torch.rand(2, 2, size, size).double(), torch.rand(2, 2 * group.order, size, size).double()
+    for way in range(group.order):
+        torch.testing.assert_close(lift(group.move(way, picture)), moved(group, way, lift(picture)))
+        torch.testing.assert_close(conv(moved(group, way, maps)), moved(group, way, conv(maps)))
 
 
-def test_p4_normalisation_turns_with_the_picture():
-    norm, maps = P4BatchNorm(3).double(), torch.rand(5, 12, 4, 4).double()
-    torch.testing.assert_close(norm(turned(maps)), turned(norm(maps)))
+@pytest.mark.parametrize("group", [P4, P4M])
+def test_normalisation_moves_with_the_picture(group):
+    norm, maps = GroupBatchNorm(group, 3).double(), torch.rand(5, 3 * group.order, 4, 4).double()
+    for way in range(group.order):
+        torch.testing.assert_close(norm(moved(group, way, maps)), moved(group, way, norm(maps)))
 
 
 def test_a_p4_layer_that_would_not_be_equivariant_is_refused():
@@ -46,20 +65,34 @@ def test_a_p4_layer_that_would_not_be_equivariant_is_refused():
 @pytest.mark.parametrize("size", [32, 28])
 @pytest.mark.parametrize("columns", [8, 2, 1])
 def test_a_quarter_turn_permutes_the_rows_of_a_p4_code(size, columns):
-    encoder = make_encoder("p4-cnn", channels=3, size=size, code=128, columns=columns).double().eval()
+    group, encoder = P4, make_encoder("p4-cnn", channels=3, size=size, code=256, columns=columns).double().eval()
     picture = torch.rand(2, 3, size, size).double()
-    code, turned_code = encoder(picture), encoder(torch.rot90(picture, 1, (2, 3)))
-    # Rows are (channels that share a column) × 4 orientations × 2 × 2 places: the same permutation for every picture.
-    rows = torch.arange(128 // columns).view(1, -1, 2, 2)
-    torch.testing.assert_close(turned_code, code[:, turned(rows).flatten()])
-    assert not torch.allclose(turned_code, code)
+    code = encoder(picture)
+    # Rows are (channels that share a column) × 2 × 2 places × orientations: the same permutation for every picture.
+    rows = torch.arange(256 // columns).view(-1, 2, 2, group.order).permute(0, 3, 1, 2)
+    for way in range(1, group.order):
+        moved_code = encoder(group.move(way, picture))
+        torch.testing.assert_close(moved_code, code[:, moved(group, way, rows).permute(0, 2, 3, 1).flatten()])
+        torch.testing.assert_close(moved_code, code[:, encoder.row_moves[way]])
+        assert not torch.allclose(moved_code, code)
 
 
-@pytest.mark.parametrize("name", ["p4-cnn", "resnet", "mlp"])
+@pytest.mark.parametrize(("size", "places"), [(32, 4), (32, 8), (28, 4), (28, 7)])
+def test_moving_a_picture_moves_the_places_of_a_p4m_code(size, places):
+    encoder = make_encoder("p4m-cnn", channels=3, size=size, code=places * places * 6, columns=6).double().eval()
+    picture = torch.rand(2, 3, size, size).double()
+    code = encoder(picture).unflatten(1, (places, places)).movedim(3, 1)  # (b, columns, places, places)
+    for way in range(P4M.order):
+        moved_code = encoder(P4M.move(way, picture))
+        torch.testing.assert_close(moved_code.unflatten(1, (places, places)).movedim(3, 1), P4M.move(way, code))
+        torch.testing.assert_close(moved_code, encoder(picture)[:, encoder.row_moves[way]])
+
+
+@pytest.mark.parametrize("name", ["p4-cnn", "p4m-cnn", "resnet", "mlp"])
 def test_encoders_give_codes_of_the_asked_shape(name):
-    for columns in (1, 8):
-        encoder = make_encoder(name, channels=1, size=32, code=128, columns=columns)
-        assert encoder(torch.rand(5, 1, 32, 32)).shape == (5, 128 // columns, columns)
+    for columns in (1, 16):
+        encoder = make_encoder(name, channels=1, size=32, code=256, columns=columns)
+        assert encoder(torch.rand(5, 1, 32, 32)).shape == (5, 256 // columns, columns)
 
 
 @pytest.mark.parametrize("shape", [(128, 1), (16, 8), (16, 16), (8, 16)])
@@ -91,8 +124,9 @@ def test_the_query_maps_x_to_y():
 
 
 def test_a_code_of_zeros_gives_a_finite_weight_and_gradient():
-    for columns, ridge, method in ((1, 0.0, "solve"), (8, 0.1, "solve"), (8, 0.1, "iterate")):
-        memory = FunctionalMemory(16, 16, slots=4, ridge=ridge, method=method)
+    similar, iterated, fitted = {}, {"method": "iterate"}, {"analogy": "fit"}
+    for columns, ridge, how in ((1, 0.0, similar), (8, 0.1, similar), (8, 0.1, iterated), (8, 0.1, fitted)):
+        memory = FunctionalMemory(16, 16, slots=4, ridge=ridge, **how)
         x = torch.zeros(2, 16, columns, requires_grad=True)
         weight = memory(x, torch.randn(2, 16, columns))
         weight.sum().backward()
@@ -109,6 +143,48 @@ def test_reading_a_memory_is_equations_one_and_two():
         torch.testing.assert_close(memory(x, y)[b], expected)
 
 
+def test_a_fit_is_the_mix_of_values_that_explains_the_pair_best():
+    memory = FunctionalMemory(6, 4, slots=5, ridge=0.1, analogy="fit").double()
+    x, y = torch.randn(3, 6, 2).double(), torch.randn(3, 4, 2).double()
+    for b in range(3):
+        made = torch.stack([(value @ x[b]).flatten() for value in memory.values], dim=1)
+        ridge = 0.1 * made.square().sum(0).mean()
+        # Ridge regression as plain least squares: one more equation a slot, √λ m = 0.
+        equations = torch.cat((made, ridge.sqrt() * torch.eye(5).double()))
+        mix = torch.linalg.lstsq(equations, torch.cat((y[b].flatten(), torch.zeros(5).double())), driver="gelsd").solution
+        torch.testing.assert_close(memory(x, y)[b], sum(a * key for a, key in zip(mix, memory.keys, strict=True)))
+
+
+def test_a_tied_fit_finds_a_function_that_is_among_its_slots():
+    memory = FunctionalMemory(6, 6, slots=8, ridge=1e-9, analogy="fit", tied=True).double()
+    mix, x, new = torch.randn(3, 8).double(), torch.randn(3, 6, 2).double(), torch.randn(3, 6, 2).double()
+    hidden = torch.einsum("bs,soi->boi", mix, memory.values.detach())
+    # Two columns are 12 equations: too few for a map with 36 unknowns, enough for the mix of 8 slots.
+    torch.testing.assert_close(memory(x, hidden @ x) @ new, hidden @ new, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("analogy", ["similarity", "fit"])
+@pytest.mark.parametrize("encoder", ["p4-cnn", "p4m-cnn"])
+@pytest.mark.parametrize("symmetry", ["together", "apart"])
+def test_the_function_of_a_moved_example_is_the_moved_function(analogy, encoder, symmetry):
+    settings = {"analogy": analogy, "encoder": encoder, "symmetry": symmetry, "slots": 2}
+    model = make_model("fine", channels=1, size=32, settings=settings).double().eval()
+    for weight in model.backbone.parameters():
+        torch.nn.init.normal_(weight)
+    group = P4 if encoder == "p4-cnn" else P4M
+    x, y, new = torch.rand(3, 1, 1, 1, 32, 32).double()
+
+    def answer(*pictures):
+        x, y, new = model.encode(torch.cat(pictures, dim=1)).unbind(1)
+        return model.apply_function(model.compose(x, y), new)
+
+    plain = answer(x, y, new)
+    for way in range(group.order):
+        for x_way in range(group.order) if symmetry == "apart" else [way]:
+            made = answer(group.move(x_way, x), group.move(way, y), group.move(x_way, new))
+            torch.testing.assert_close(made, plain[:, model.encoder.row_moves[way]], rtol=1e-6, atol=1e-6)
+
+
 def test_without_slots_the_query_is_the_weight():
     memory = FunctionalMemory(6, 4, slots=0)
     x, y = torch.randn(3, 6, 2), torch.randn(3, 4, 2)
@@ -116,7 +192,8 @@ def test_without_slots_the_query_is_the_weight():
 
 
 def test_a_full_tied_untrained_memory_returns_the_query():
-    memory = FunctionalMemory(4, 4, slots=16, tied=True).double()
+    moves = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
+    memory = FunctionalMemory(4, 4, slots=16, tied=True, moves=moves).double()
     x, y = torch.randn(3, 4, 2).double(), torch.randn(3, 4, 2).double()
     torch.testing.assert_close(memory(x, y), memory.query(x, y), rtol=1e-4, atol=1e-6)  # slots were made in float32
 
@@ -134,6 +211,28 @@ def test_nice_is_exactly_invertible(layers, columns):
 def test_two_consecutive_nice_layers_share_a_memory():
     backbone = NICEBackbone(rows=16, layers=4, make_memory=lambda i, o: FunctionalMemory(i, o, slots=8))
     assert len(backbone.memories) == 2 and backbone.memory(0) is backbone.memory(1) is not backbone.memory(2)
+
+
+def test_other_readings_of_a_puzzle_are_puzzles_with_another_example_and_another_question():
+    model = make_model("fine", channels=1, size=32).double().eval()
+    pictures, answers = torch.rand(3, 7, 1, 32, 32).double(), torch.tensor([2, 0, 3])
+    logits, loss = model.learn(pictures, answers)
+    torch.testing.assert_close(logits, model(pictures))
+    for number, answer in enumerate(answers):
+        seven = pictures[number]
+        x, y, new, result = seven[0], seven[1], seven[2], seven[3 + answer]
+        expected = torch.nn.functional.cross_entropy(logits[number], answer)
+        for example, made, question, place in ((new, result, x, 1), (y, x, result, 2), (result, new, y, 0)):
+            puzzle = torch.cat((torch.stack((example, made, question)), seven))
+            expected = expected + torch.nn.functional.cross_entropy(model(puzzle[None])[0], torch.tensor(place)) / 3
+        torch.testing.assert_close(loss[number], expected)
+
+
+def test_a_model_read_one_way_learns_from_its_answer_alone():
+    model = make_model("fine-nice", channels=1, size=32).eval()
+    pictures, answers = torch.rand(3, 7, 1, 32, 32), torch.tensor([2, 0, 3])
+    logits, loss = model.learn(pictures, answers)
+    torch.testing.assert_close(loss, torch.nn.functional.cross_entropy(logits, answers, reduction="none"))
 
 
 def test_the_distance_is_a_weighted_sum_of_squares_with_weights_above_zero():
@@ -190,10 +289,16 @@ def test_a_function_composed_once_can_be_applied_to_many():
         ({"encoder": "p4cnn"}, "did you mean 'p4-cnn'"),
         ({"backbone": "nicee"}, "did you mean 'nice'"),
         ({"columns": 7}, "columns must divide"),
-        ({"columns": 16}, "must be a multiple of"),
+        ({"columns": 8}, "square of places"),
+        ({"columns": 128, "encoder": "p4-cnn"}, "must be a multiple of"),
         ({"slots": -1}, "cannot have -1 slots"),
         ({"ridge": -1.0}, "ridge"),
         ({"query": "guess"}, "unknown pseudo-inverse"),
+        ({"analogy": "guess"}, "unknown analogy"),
+        ({"ridge": 0.0}, "ridge above 0"),
+        ({"backbone": "nice"}, "symmetry=none"),
+        ({"symmetry": "both"}, "unknown symmetry"),
+        ({"readings": 3}, "give 1, 2 or 4"),
     ],
 )
 def test_impossible_settings_get_one_helpful_line(settings, message):

@@ -10,13 +10,14 @@ import csv
 import io
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from fine.allocation import keep_freed_memory
 from fine.errors import FineError
@@ -147,8 +148,8 @@ class Trainer:
 
     def _step(self, batch: Batch, rate: float, size: int, step: int) -> tuple[Tensor, Tensor]:
         """One step of Adam on this process's share of a batch of ``size`` puzzles."""
-        logits = self.model(batch.pictures)
-        loss = F.cross_entropy(logits, batch.answers, reduction="sum")
+        logits, losses = learn(self.model, batch)
+        loss = losses.sum()
         self.optimiser.zero_grad()
         (loss / size).backward()
         self.processes.sum(p.grad for p in self.model.parameters() if p.grad is not None)
@@ -193,3 +194,12 @@ class Trainer:
             raise FineError(
                 f"{self.run.state} is not a training state ({problem}): delete it to start the run again"
             ) from problem
+
+
+def learn(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Logits (b, k) and loss (b,) of training puzzles: a model's own way of learning, or the cross-entropy of its answer."""
+    own: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = getattr(model, "learn", None)
+    if own is not None:
+        return own(batch.pictures, batch.answers)
+    logits = model(batch.pictures)
+    return logits, F.cross_entropy(logits, batch.answers, reduction="none")

@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 from rich.table import Table
+from torch import nn
 
 from fine.cli.terminal import OptionalInt, OptionalPath, console, print_evaluation, say, use_device
 from fine.drawing.sheet import sheet_format
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
-from fine.puzzles import KINDS
+from fine.models.limits import LIMITS
+from fine.puzzles import KINDS, Puzzles
 from fine.runs import Run
 from fine.storage import write_json
 from fine.tasks import Task
@@ -18,10 +21,11 @@ from fine.tasks import Task
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Test a trained model, on the puzzles of its own task or of another."""
+    """Test a trained model, on the puzzles of its own task or of another; or measure what can be reached without learning."""
 
-    folder: tyro.conf.Positional[Path]
-    """The run folder."""
+    source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """The run folder; or `oracle`, which knows the rules and looks up which one it is, or `pixels`, a least-squares map
+    between pixels."""
     task: str = ""
     """Another task to test on, such as omniglot for a model trained on glyphs."""
     rules: str = ""
@@ -43,22 +47,10 @@ class Evaluate:
 
     def run(self) -> None:
         use_device(self.device, self.threads)
-        run = Run(self.folder)
-        config = run.config()
-        task = config.task
-        if self.task:
-            task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
-        elif self.rules:
-            task = replace(task, rules=self.rules, test_rules="")
-        count = task.test_count if self.test_count is None else self.test_count
-        if count < 1:
-            raise FineError(f"test_count is {count}: give at least 1")
         if self.picture is not None:
             sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        # A model sees pictures as it was trained to: grey or colour, and of its own size.
-        root = self.data_root or config.task.data_root
-        task = replace(task, channels=config.channels, size=config.task.size, test_count=count, data_root=root)
-        evaluation = evaluate(run.load(device=self.device), task.test_puzzles(), device=self.device)
+        model, puzzles = self._limit() if self.source in LIMITS else self._trained()
+        evaluation = evaluate(model, puzzles, device=self.device)
         print_evaluation(evaluation)
         if self.by_rule:
             console.print(rule_table(evaluation))
@@ -67,6 +59,31 @@ class Evaluate:
         if self.picture is not None:
             evaluation.draw(self.picture)
             say(f"solved and missed puzzles: {self.picture}")
+
+    def _trained(self) -> tuple[nn.Module, Puzzles]:
+        """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""
+        run = Run(Path(self.source))
+        config = run.config()
+        task = config.task
+        if self.task:
+            task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
+        elif self.rules:
+            task = replace(task, rules=self.rules, test_rules="")
+        task = replace(task, channels=config.channels, size=config.task.size)
+        puzzles = self._puzzles(task, data_root=config.task.data_root)
+        return run.load(device=self.device), puzzles
+
+    def _limit(self) -> tuple[nn.Module, Puzzles]:
+        """What needs no training, and the puzzles of the task it is given."""
+        task = Task.preset(self.task or "glyphs", rules=self.rules or "affine")
+        puzzles = self._puzzles(task)
+        return LIMITS[self.source](puzzles.rules, task.size), puzzles
+
+    def _puzzles(self, task: Task, *, data_root: str = "") -> Puzzles:
+        count = task.test_count if self.test_count is None else self.test_count
+        if count < 1:
+            raise FineError(f"test_count is {count}: give at least 1")
+        return replace(task, test_count=count, data_root=self.data_root or data_root).test_puzzles()
 
 
 def rule_table(evaluation: Evaluation) -> Table:

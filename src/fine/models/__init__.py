@@ -7,6 +7,7 @@ register_model("mine", MyModel, MyConfig())     # MyModel(config, *, channels, s
 import contextlib
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -75,8 +76,20 @@ def _as_type_of(example: Any, value: Any, key: str) -> Any:
 
 
 register_model("fine", FINE, FINEConfig())
-register_model("fine-nice", FINE, FINEConfig(columns=1, backbone="nice", slots=48, ridge=0.0, tied=False))
-register_model("fine-mlp", FINE, FINEConfig(columns=1, backbone="mlp", slots=48, ridge=0.0, tied=False))
+_AS_PUBLISHED = FINEConfig(
+    encoder="p4-cnn",
+    standardise=False,
+    code=128,
+    columns=1,
+    slots=48,
+    analogy="similarity",
+    symmetry="none",
+    ridge=0.0,
+    tied=False,
+    readings=1,
+)
+register_model("fine-nice", FINE, replace(_AS_PUBLISHED, backbone="nice"))
+register_model("fine-mlp", FINE, replace(_AS_PUBLISHED, backbone="mlp"))
 register_model("esbn", ESBN, ESBNConfig())
 register_model("transformer", Transformer, TransformerConfig())
 register_model("hyper-net", HyperNet, HyperNetConfig())

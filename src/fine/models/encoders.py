@@ -4,14 +4,16 @@ A code is a matrix (rows, columns). The function that FINE composes acts on the 
 the paper's vector code.
 """
 
+import math
 from typing import Protocol
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
 from fine.models.initialisation import kaiming
-from fine.models.p4 import P4BatchNorm, P4Conv, output_size
+from fine.models.symmetry import P4, P4M, GroupBatchNorm, GroupBias, GroupConv, output_size
 
 
 class Encoder(Protocol):
@@ -19,42 +21,96 @@ class Encoder(Protocol):
 
     rows: int
     columns: int
+    row_moves: Tensor | None
+    """int64 (ways, rows): how the turns and mirrors an encoder knows of permute the rows of its codes; None: it knows none."""
 
     def __call__(self, pictures: Tensor) -> Tensor:
         """(b, channels, size, size) in 0..1 -> codes (b, rows, columns)."""
         ...
 
 
+def halvings(size: int, places: int) -> list[dict[str, int]]:
+    """The strided convolutions that take a picture of this size down to places × places, each halving it."""
+    steps = []
+    while size > places:
+        # An odd size needs an odd kernel for its grid to stay centred.
+        steps.append({"kernel": 3 if size % 2 else 4, "stride": 2, "padding": 1})
+        size = output_size(size, **steps[-1])
+    if size != places:
+        raise FineError(f"halving the picture ends at {size}×{size}, not at {places}×{places} places: choose 1, 2, 4 or 8")
+    return steps
+
+
 class P4CNN(nn.Module):
     """Strided p4 convolutions down to a small grid, and nothing fully connected.
 
-    Columns are channels; rows are orientation × place (and the channels that share a column, where there are fewer columns
-    than channels). A quarter turn of the picture permutes the rows and leaves the columns alone.
+    Columns are channels; rows are place × orientation (for each of the channels that share a column, where there are fewer
+    columns than channels). A quarter turn of the picture permutes the rows and leaves the columns alone.
     """
 
     def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8, places: int = 2):
         super().__init__()
         self.columns, self.rows = columns, code // columns
-        last = code // (4 * places * places)
-        if last * 4 * places * places != code or last % columns:
+        self.share = P4.order * places * places  # numbers of a code from one channel
+        last = code // self.share
+        if last * self.share != code or last % columns:
             raise FineError(
                 f"a code of {code} in {columns} columns does not fit a p4-CNN that ends on {places}×{places} places with 4 "
-                f"orientations: the code must be a multiple of {4 * places * places * columns}"
+                f"orientations: the code must be a multiple of {self.share * columns}"
             )
+        steps = halvings(size, places)
         layers: list[nn.Module] = []
-        while size > places:
-            # An odd size needs an odd kernel for its grid to stay centred.
-            step = {"kernel": 3 if size % 2 else 4, "stride": 2, "padding": 1}
-            size = output_size(size, **step)
-            out = width if size > places else last
-            layers += [P4Conv(channels_in=channels, channels_out=out, lifting=not layers, **step), P4BatchNorm(out), nn.ReLU()]
+        for number, step in enumerate(steps):
+            out = width if number < len(steps) - 1 else last
+            convolution = GroupConv(P4, channels_in=channels, channels_out=out, lifting=number == 0, **step)
+            layers += [convolution, GroupBatchNorm(P4, out), nn.ReLU()]
             channels = out
-        if size != places:
-            raise FineError(f"halving the picture ends at {size}×{size}, not at {places}×{places} places: choose 1, 2, 4 or 8")
         self.layers = nn.Sequential(*layers[:-1])  # no ReLU at the end: codes may be negative
+        # A map is stored place by place, all orientations of a place together.
+        moves = P4.map_moves(places).view(P4.order, P4.order, -1).mT  # (ways, places², orientations)
+        moves = (moves % places**2 * P4.order + moves // places**2).flatten(1)
+        self.row_moves = (torch.arange(last // columns)[:, None] * self.share + moves[:, None]).flatten(1)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        return self.layers(pictures).reshape(-1, self.columns, self.rows).transpose(1, 2)
+        maps = self.layers(pictures).permute(0, 2, 3, 1)  # (b, h, w, orientations × channels)
+        maps = maps.reshape(
+            len(maps), self.share, -1, self.columns
+        )  # (b, places × orientations, channels of a column, columns)
+        return maps.transpose(1, 2).reshape(len(maps), self.rows, self.columns)
+
+
+class P4MCNN(nn.Module):
+    """Strided p4m convolutions down to a grid of places, where the orientations are pooled, and nothing fully connected.
+
+    Columns are channels, rows are places. What a channel sees is the same whichever way the picture is turned or mirrored; only
+    where it sees it changes. So a rule that moves things about does the same to every column, as the composed function does.
+    """
+
+    def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8):
+        super().__init__()
+        self.columns, self.rows = columns, code // columns
+        places = math.isqrt(self.rows)
+        if places * places != self.rows:
+            raise FineError(
+                f"a code of {code} in {columns} columns does not fit a p4m-CNN: its {self.rows} rows should be a square of places, "
+                f"such as 16 for 4×4"
+            )
+        layers: list[nn.Module] = []
+        for number, step in enumerate(halvings(size, places)):
+            # The first layer has the largest maps and the simplest things to see: half the channels do, and a bias instead of
+            # the normalisation, which would take as long as the convolution.
+            out = width if number else width // 2
+            convolution = GroupConv(P4M, channels_in=channels, channels_out=out, lifting=number == 0, **step)
+            layers += [convolution, GroupBatchNorm(P4M, out) if number else GroupBias(P4M, out), nn.ReLU()]
+            channels = out
+        if not layers:
+            raise FineError(f"a p4m-CNN needs fewer than {size}×{size} places: choose 4×4 or 8×8, 16 or 64 rows")
+        last = GroupConv(P4M, channels_in=channels, channels_out=columns, kernel=3, stride=1, padding=1, pooling=True)
+        self.layers = nn.Sequential(*layers, last, nn.BatchNorm2d(columns))  # no ReLU at the end: codes may be negative
+        self.row_moves = P4M.pixel_moves(places)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.layers(pictures).permute(0, 2, 3, 1).reshape(-1, self.rows, self.columns)
 
 
 class ResidualBlock(nn.Module):
@@ -76,6 +132,8 @@ class ResidualBlock(nn.Module):
 class ResNet(nn.Module):
     """Three residual blocks and a linear layer."""
 
+    row_moves = None
+
     def __init__(self, *, channels: int, size: int, code: int, columns: int):
         super().__init__()
         self.columns, self.rows = columns, code // columns
@@ -91,6 +149,8 @@ class ResNet(nn.Module):
 class MLP(nn.Module):
     """Two fully connected layers."""
 
+    row_moves = None
+
     def __init__(self, *, channels: int, size: int, code: int, columns: int, hidden: int = 256):
         super().__init__()
         self.columns, self.rows = columns, code // columns
@@ -102,6 +162,8 @@ class MLP(nn.Module):
 
 class ConvNet(nn.Module):
     """Three strided convolutions and two fully connected layers, a ReLU after each: the encoder of Webb et al. (2021)."""
+
+    row_moves = None
 
     def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 32, hidden: int = 256):
         super().__init__()
@@ -118,9 +180,9 @@ class ConvNet(nn.Module):
         return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
 
 
-AnyEncoder = P4CNN | ResNet | MLP | ConvNet
+AnyEncoder = P4CNN | P4MCNN | ResNet | MLP | ConvNet
 
-ENCODERS: dict[str, type[AnyEncoder]] = {"p4-cnn": P4CNN, "resnet": ResNet, "mlp": MLP, "conv": ConvNet}
+ENCODERS: dict[str, type[AnyEncoder]] = {"p4-cnn": P4CNN, "p4m-cnn": P4MCNN, "resnet": ResNet, "mlp": MLP, "conv": ConvNet}
 
 
 def make_encoder(name: str, *, channels: int, size: int, code: int, columns: int) -> AnyEncoder:

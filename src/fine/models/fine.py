@@ -22,24 +22,39 @@ from fine.models.memory import FunctionalMemory
 class FINEConfig:
     """Everything that makes one FINE differ from another."""
 
-    encoder: str = "p4-cnn"
-    """p4-cnn, resnet, mlp or conv."""
-    code: int = 128
+    encoder: str = "p4m-cnn"
+    """p4m-cnn, p4-cnn, resnet, mlp or conv."""
+    standardise: bool = True
+    """Whether every picture is brought to mean 0 and variance 1 first, so that dim and bright ones look alike."""
+    code: int = 256
     """Numbers in the code of a picture."""
-    columns: int = 8
+    columns: int = 16
     """Columns of a code, which the composed function treats alike; 1 is the paper's vector."""
     backbone: str = "linear"
     """The network whose weights are composed: linear, mlp or nice."""
     layers: int = 4
     """Layers of a NICE backbone; 0 puts the two-layer MLP in its place."""
-    slots: int = 64
+    slots: int = 8
     """(value, key) pairs in a memory; 0 takes the query itself as the weight."""
+    analogy: str = "fit"
+    """How an example pair is found in the values: fit (the mix that explains it best) or similarity (the paper's)."""
+    symmetry: str = "together"
+    """Which forms of a slot are read besides its own: none; those it takes when x and y are turned (and mirrored, with p4m-cnn)
+    together; or when each is turned apart, which holds the rules of training and all that a turn or mirror makes of them."""
     query: str = "solve"
     """How the pseudo-inverse in the query is found: solve (exact) or iterate (Ben-Israel and Cohen)."""
     ridge: float = 0.1
     """Regularisation of the query, relative to the mean square of a column of the code."""
     tied: bool = True
     """Whether keys and values start as the same matrices."""
+    readings: int = 4
+    """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
+
+
+def standardised(pictures: Tensor) -> Tensor:
+    """Every picture (b, channels, size, size) with mean 0 and variance 1; an even one with 0 throughout."""
+    variance, mean = torch.var_mean(pictures, dim=(1, 2, 3), correction=0, keepdim=True)
+    return (pictures - mean) / (variance.sqrt() + 1e-3)
 
 
 class WeightedDistance(nn.Module):
@@ -62,13 +77,30 @@ class FINE(nn.Module):
         if not 0 <= config.ridge < math.inf:
             raise FineError(f"ridge {config.ridge} will not do: give a number of 0 or more")
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=config.columns)
-        make_memory = partial(FunctionalMemory, slots=config.slots, ridge=config.ridge, method=config.query, tied=config.tied)
+        if config.readings not in (1, 2, 4):
+            raise FineError(f"readings is {config.readings}: give 1, 2 or 4")
+        if config.symmetry != "none" and config.backbone in ("mlp", "nice"):
+            raise FineError(f"the {config.backbone} backbone does not turn with pictures: set symmetry=none or backbone=linear")
+        self.readings, self.standardise = config.readings, config.standardise
+        make_memory = partial(
+            FunctionalMemory,
+            slots=config.slots,
+            ridge=config.ridge,
+            analogy=config.analogy,
+            method=config.query,
+            tied=config.tied,
+            moves=self.encoder.row_moves,
+            symmetry=config.symmetry,
+        )
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)
         self.distance = WeightedDistance(rows=self.encoder.rows, columns=self.encoder.columns)
 
     def encode(self, pictures: Tensor) -> Tensor:
         """Pictures (b, n, channels, size, size) -> codes (b, n, rows, columns), all in one encoder batch."""
-        return self.encoder(pictures.flatten(0, 1)).unflatten(0, pictures.shape[:2])
+        flat = pictures.flatten(0, 1)
+        if self.standardise:
+            flat = standardised(flat)
+        return self.encoder(flat).unflatten(0, pictures.shape[:2])
 
     def compose(self, x: Tensor, y: Tensor) -> Weights:
         """Codes (b, rows, columns) of example pairs -> the weights of the functions φ_{x,y}."""
@@ -80,6 +112,31 @@ class FINE(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
+        return self._answer(self.encode(pictures))
+
+    def learn(self, pictures: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
+        """Training puzzles and their answers -> (logits (b, k), loss (b,)), from all readings of the puzzles.
+
+        Besides x → y, x' → ? there is x' → y', x → ?, and both from right to left, with all pictures of the puzzle as choices:
+        all of them questions about f, over pictures that are encoded anyway.
+        """
         codes = self.encode(pictures)
+        logits = self._answer(codes)
+        loss = F.cross_entropy(logits, answers, reduction="none")
+        if self.readings > 1:
+            loss = loss + self._other_readings(codes, 3 + answers)
+        return logits, loss
+
+    def _answer(self, codes: Tensor) -> Tensor:  # (b, 3 + k, rows, columns) -> (b, k)
         guess = self.apply_function(self.compose(codes[:, 0], codes[:, 1]), codes[:, 2])
         return -self.distance(codes[:, 3:], guess[:, None])
+
+    def _other_readings(self, codes: Tensor, answers: Tensor) -> Tensor:  # (b, n, rows, columns), (b,) -> (b,)
+        batch = torch.arange(len(codes), device=codes.device)
+        x, y, new = (torch.full_like(answers, place) for place in range(3))
+        readings = ((new, answers, x, y), (y, x, answers, new), (answers, new, y, x))[: self.readings - 1]
+        *asked, right = torch.stack([torch.stack(reading) for reading in readings], dim=1)  # four of (readings, b)
+        example, result, question = (codes[batch, places].flatten(0, 1) for places in asked)
+        guess = self.apply_function(self.compose(example, result), question).unflatten(0, right.shape)
+        logits = -self.distance(codes, guess[:, :, None])  # (readings, b, n)
+        return F.cross_entropy(logits.movedim(2, 1), right, reduction="none").mean(0)

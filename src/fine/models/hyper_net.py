@@ -58,7 +58,9 @@ class HyperNet(FINE):
     def __init__(self, config: HyperNetConfig, *, channels: int, size: int):
         if config.slots < 1 or config.layers < 1:
             raise FineError(f"a HyperNet cannot have {config.layers} layers and {config.slots} slots: give 1 or more of each")
-        frame = FINEConfig(encoder=config.encoder, code=config.code, columns=config.columns, slots=0)
+        frame = FINEConfig(
+            encoder=config.encoder, standardise=False, code=config.code, columns=config.columns, slots=0, readings=1
+        )
         super().__init__(frame, channels=channels, size=size)
         rows, columns = self.encoder.rows, self.encoder.columns
         self.backbone = HyperBackbone(rows=rows, columns=columns, layers=config.layers, slots=config.slots)

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from fine.errors import FineError, unknown
 
 QUERIES = ("solve", "iterate")
+ANALOGIES = ("similarity", "fit")
+SYMMETRIES = ("none", "together", "apart")
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
@@ -23,16 +25,14 @@ def pseudo_inverse(x: Tensor, *, ridge: float = 0.0, method: str = "solve", iter
     """
     if x.shape[-1] > x.shape[-2]:
         return pseudo_inverse(x.mT, ridge=ridge, method=method, iterations=iterations).mT
-    gram = x.mT @ x  # (b, c, c)
-    diagonal = gram.diagonal(dim1=-2, dim2=-1)
-    one = torch.eye(gram.shape[-1], dtype=x.dtype, device=x.device)
-    gram = gram + (ridge * diagonal.mean(-1) + _TINY)[..., None, None] * one
+    gram = _regular(x.mT @ x, ridge)  # (b, c, c)
     if method == "solve":
         if gram.shape[-1] == 1:
             return x.mT / gram
         return torch.cholesky_solve(x.mT, torch.linalg.cholesky(gram))
     if method != "iterate":
         raise unknown("pseudo-inverse", method, QUERIES)
+    one = torch.eye(gram.shape[-1], dtype=x.dtype, device=x.device)
     # Any 0 < α < 2 / largest eigenvalue converges; the largest row sum bounds that eigenvalue.
     inverse = one / gram.abs().sum(-1).amax(-1)[..., None, None]
     for _ in range(iterations):
@@ -40,43 +40,90 @@ def pseudo_inverse(x: Tensor, *, ridge: float = 0.0, method: str = "solve", iter
     return inverse @ x.mT
 
 
-class FunctionalMemory(nn.Module):
-    """Slots of (value, key) matrices: a query matched against values selects a mix of keys (Eqs. 1-2).
+def _regular(gram: Tensor, ridge: float) -> Tensor:  # (..., n, n), the same out
+    """A Gram matrix with ``ridge`` times its mean diagonal added to its diagonal."""
+    added = ridge * gram.diagonal(dim1=-2, dim2=-1).mean(-1) + _TINY
+    return gram + added[..., None, None] * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
 
-    With 0 slots there is nothing to compare with, and the query itself is the weight.
+
+class FunctionalMemory(nn.Module):
+    """Slots of (value, key) matrices: what is found of the example pair in the values selects a mix of keys (Eqs. 1-2).
+
+    With ``moves`` (ways, rows), how turns and mirrors of a picture permute the rows of its code, every slot is stored once and
+    read in all its moved forms. If pictures move ``together``, x and y alike, the memory knows a rule seen from one side from all
+    sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing to
+    compare with, and the query itself is the weight.
     """
 
+    forms: Tensor
+
     def __init__(
-        self, rows_in: int, rows_out: int, *, slots: int, ridge: float = 0.0, method: str = "solve", tied: bool = False
+        self,
+        rows_in: int,
+        rows_out: int,
+        *,
+        slots: int,
+        ridge: float = 0.0,
+        analogy: str = "similarity",
+        method: str = "solve",
+        tied: bool = False,
+        moves: Tensor | None = None,
+        symmetry: str = "together",
     ):
         super().__init__()
         if slots < 0:
             raise FineError(f"a memory cannot have {slots} slots: give 0 or more")
         if method not in QUERIES:
             raise unknown("pseudo-inverse", method, QUERIES)
-        self.ridge, self.method = ridge, method
+        if analogy not in ANALOGIES:
+            raise unknown("analogy", analogy, ANALOGIES)
+        if symmetry not in SYMMETRIES:
+            raise unknown("symmetry of a memory", symmetry, SYMMETRIES)
+        if analogy == "fit" and not ridge:
+            raise FineError("a fit of slots to an example pair needs a ridge above 0: more than one mix can explain the pair")
+        self.slots, self.ridge, self.analogy, self.method = slots, ridge, analogy, method
         self.scale = math.sqrt(rows_in * rows_out)
+        one_form = torch.arange(rows_out * rows_in).view(rows_out, rows_in)
+        if moves is None or symmetry == "none":
+            forms = [one_form]
+        elif symmetry == "together":
+            forms = [one_form[move][:, move] for move in moves]
+        else:
+            forms = [one_form[y_move][:, x_move] for y_move in moves for x_move in moves]
+        self.register_buffer("forms", torch.stack(forms).flatten(1), persistent=False)  # (ways, o × i)
         if slots:
             values = spread_out(slots, rows_out, rows_in)
             keys = values if tied else spread_out(slots, rows_out, rows_in)
             # Together these norms undo the scale of Eq. 1: a tied, untrained memory projects the query onto its slots.
-            self.values = nn.Parameter(values * math.sqrt(self.scale))
-            self.keys = nn.Parameter(keys * math.sqrt(self.scale))
-        self.slots = slots
+            norm = math.sqrt(self.scale / len(forms))
+            self.values = nn.Parameter(values * norm)
+            self.keys = nn.Parameter(keys * norm)
 
     def query(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         """The linear map that best explains y from x, over all columns: W^q = y x⁺."""
         return y @ pseudo_inverse(x, ridge=self.ridge, method=self.method)
 
-    def similarity(self, query: Tensor) -> Tensor:  # (b, o, i) -> (b, s)
-        """How much the query is like each value, without softmax (Eq. 1)."""
-        return query.flatten(1) @ self.values.flatten(1).T / self.scale
+    def mix(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, s), slots in all their forms
+        """How much of each slot there is in what made y from x."""
+        values = self._all_forms(self.values)
+        if self.analogy == "similarity":
+            return self.query(x, y).flatten(1) @ values.flatten(1).T / self.scale  # Eq. 1, without softmax
+        # The mix m of values that best explains the pair itself, min |Σ m_s V_s x − y|² + λ|m|². The query of an x with fewer
+        # columns than rows is one of many maps that do; this is the one among them that the memory can say.
+        made = (values.flatten(0, 1) @ x).view(len(x), len(values), -1)  # (b, s, o × c): what each value makes of x
+        likeness = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): of what each makes with y
+        # Not by Cholesky: differentiating through its factor costs twice the solve.
+        return torch.linalg.solve(_regular(made @ made.mT, self.ridge), likeness)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
-        query = self.query(x, y)
         if not self.slots:
-            return query
-        return (self.similarity(query) @ self.keys.flatten(1)).view_as(query)  # Eq. 2
+            return self.query(x, y)
+        keys = self._all_forms(self.keys)
+        return (self.mix(x, y) @ keys.flatten(1)).unflatten(1, keys.shape[1:])  # Eq. 2
+
+    def _all_forms(self, matrices: Tensor) -> Tensor:  # (slots, o, i) -> (slots × ways, o, i)
+        moved = matrices.flatten(1)[:, self.forms] if len(self.forms) > 1 else matrices
+        return moved.view(-1, *matrices.shape[1:])
 
 
 def spread_out(slots: int, rows_out: int, rows_in: int) -> Tensor:
