@@ -10,8 +10,6 @@ from pathlib import Path
 from statistics import median
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
 
 from fine.protocols import Training
 from fine.puzzles import Batch
@@ -55,12 +53,7 @@ class Parts:
         """Memory, backbone, distance and loss, from codes back to codes."""
         self.trainer.optimiser.zero_grad()
         self.codes.grad = None
-        F.cross_entropy(self._logits(self.codes), self.batch.answers).backward()
-
-    def _logits(self, codes: Tensor) -> Tensor:
-        x, y, new, choices = codes[:, 0], codes[:, 1], codes[:, 2], codes[:, 3:]
-        guess = self.model.apply_function(self.model.compose(x, y), new)
-        return -self.model.distance(choices, guess[:, None])
+        self.model.learn_from_codes(self.codes, self.batch.answers)[1].mean().backward()
 
 
 def main() -> int:

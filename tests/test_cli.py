@@ -353,7 +353,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(refused, options, given
     ("options", "message"),
     [
         (["--size", 30], "image size 30 is not offered: choose one of 32, 28"),
-        (["--set", "code=100"], "a code of 100 numbers cannot have 8 columns"),
+        (["--set", "code=100"], "a code of 100 numbers cannot have 16 columns"),
         (["--set", "columns=7"], "a code of 128 numbers cannot have 7 columns"),
         (["--set", "columns=0"], "a code of 128 numbers cannot have 0 columns"),
         (["--set", "code=72", "columns=8"], "the code must be a multiple of 128"),

@@ -28,7 +28,7 @@ def test_a_model_that_does_not_see_the_example_stays_at_50_percent(tmp_path):
     assert 0.25 + CHANCE_SPREAD < evaluation.accuracy < 0.5 + CHANCE_SPREAD
 
 
-@pytest.mark.parametrize(("model", "epochs"), [("fine", 5), ("fine-nice", 3)])
+@pytest.mark.parametrize(("model", "epochs"), [("fine", 2), ("fine-nice", 3)])
 def test_translation_over_unseen_omniglot_characters_is_learned(tmp_path, data_root, model, epochs):
     task = replace(Task.preset("omniglot", rules="translation"), data_root=str(data_root), test_count=5_000)
     evaluation = train(RunConfig(model=model, task=task, training=Training(epochs=epochs)), tmp_path / "run")

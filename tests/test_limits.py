@@ -1,4 +1,4 @@
-"""What can be reached without learning: the oracle is right wherever the rule can be seen, pixels are the paper's query alone."""
+"""What can be reached without learning: the oracle solves everything, and pixels are the paper's query alone."""
 
 import numpy as np
 import pytest

@@ -41,7 +41,7 @@ OURS: dict[str, dict[str, Any]] = {
     "wave": {"code": 1024, "slots": 4},
     "unseen rotation": {"symmetry": "apart", "slots": 1},
 }
-"""Settings of `fine` where other than its defaults did better on training classes and training rules held back (docs/log.md)."""
+"""Settings of `fine` where others than its own did better on training classes and training rules held back (docs/log.md)."""
 
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)

@@ -5,7 +5,7 @@ the paper's vector code.
 """
 
 import math
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import torch
 import torch.nn.functional as F
@@ -29,9 +29,17 @@ class Encoder(Protocol):
         ...
 
 
-def halvings(size: int, places: int) -> list[dict[str, int]]:
+class Step(TypedDict):
+    """A strided convolution."""
+
+    kernel: int
+    stride: int
+    padding: int
+
+
+def halvings(size: int, places: int) -> list[Step]:
     """The strided convolutions that take a picture of this size down to places × places, each halving it."""
-    steps = []
+    steps: list[Step] = []
     while size > places:
         # An odd size needs an odd kernel for its grid to stay centred.
         steps.append({"kernel": 3 if size % 2 else 4, "stride": 2, "padding": 1})
@@ -92,8 +100,8 @@ class P4MCNN(nn.Module):
         places = math.isqrt(self.rows)
         if places * places != self.rows:
             raise FineError(
-                f"a code of {code} in {columns} columns does not fit a p4m-CNN: its {self.rows} rows should be a square of places, "
-                f"such as 16 for 4×4"
+                f"a code of {code} in {columns} columns does not fit a p4m-CNN: its {self.rows} rows should be a square of "
+                f"places, such as 16 for 4×4"
             )
         layers: list[nn.Module] = []
         for number, step in enumerate(halvings(size, places)):

@@ -120,7 +120,10 @@ class FINE(nn.Module):
         Besides x → y, x' → ? there is x' → y', x → ?, and both from right to left, with all pictures of the puzzle as choices:
         all of them questions about f, over pictures that are encoded anyway.
         """
-        codes = self.encode(pictures)
+        return self.learn_from_codes(self.encode(pictures), answers)
+
+    def learn_from_codes(self, codes: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
+        """The same, once the pictures are encoded."""
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
         if self.readings > 1:

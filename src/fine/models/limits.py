@@ -1,8 +1,8 @@
 """Two limits to measure a learned model against; neither learns anything.
 
-The **oracle** is told every rule there is and needs only see which one it was: no model can be expected to do better. **Pixels**
-is FINE without an encoder and without a memory: the query y x⁺, the least-squares map from the pixels of x to those of y, applied
-to the pixels of x'. A model that does worse has explained nothing.
+The **oracle** is told every rule there is and needs only see which one it was: no model can be expected to do better.
+**Pixels** is FINE without an encoder and without a memory: the query y x⁺, the least-squares map from the pixels of x to those
+of y, applied to the pixels of x'. A model that does worse has explained nothing.
 """
 
 from collections.abc import Callable

@@ -50,9 +50,9 @@ class FunctionalMemory(nn.Module):
     """Slots of (value, key) matrices: what is found of the example pair in the values selects a mix of keys (Eqs. 1-2).
 
     With ``moves`` (ways, rows), how turns and mirrors of a picture permute the rows of its code, every slot is stored once and
-    read in all its moved forms. If pictures move ``together``, x and y alike, the memory knows a rule seen from one side from all
-    sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing to
-    compare with, and the query itself is the weight.
+    read in all its moved forms. If pictures move ``together``, x and y alike, the memory knows a rule seen from one side from
+    all sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing
+    to compare with, and the query itself is the weight.
     """
 
     forms: Tensor

@@ -1,9 +1,10 @@
 """Networks that know the symmetries of a square: convolution over the groups p4 and p4m (Cohen & Welling, 2016).
 
-p4 is all translations and quarter turns, p4m mirrors too. A feature map has one orientation a channel for each of the four turns
-or eight turns and mirrors: (b, orientations × channels, h, w), channels fastest, and last in memory, where convolution and
-normalisation are quickest. Move the picture by one of them and the map moves with it while its orientations change places. That
-holds to the last bit of meaning only if the strided grid is centred on the picture, so layers whose grid would not be are refused.
+p4 is all translations and quarter turns, p4m mirrors too. A feature map has one orientation a channel for each of the four
+turns or eight turns and mirrors: (b, orientations × channels, h, w), channels fastest, and last in memory, where convolution
+and normalisation are quickest. Move the picture by one of them and the map moves with it while its orientations change places.
+That holds to the last bit of meaning only if the strided grid is centred on the picture, so layers whose grid would not be are
+refused.
 """
 
 from dataclasses import dataclass
