@@ -11,6 +11,7 @@ from fine.evaluation import wilson
 from fine.experiments import EXPERIMENTS, Cell, Ledger, Record, compare, make_experiment, markdown
 from fine.experiments.ledger import Epoch, failure, protocol_name, record
 from fine.experiments.tables import cells, for_size
+from fine.models import MODELS
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import RunConfig
 from fine.tasks import PRESETS, Task
@@ -45,16 +46,16 @@ def ledger(tmp_path) -> Ledger:
 
 
 def test_keys_stay_as_they_are():
-    # Results are found by their keys: if one of these changes, every result in every ledger is lost. A field added to Task or
-    # Training whose default is 0, empty or False changes none.
-    assert ROTATION.key == "omniglot_rotation_esbn_10000x6_231feccd_seed0"
+    # Results are found by their keys: if one of these changes, every result in every ledger is lost. A field added to Task,
+    # Training or a model whose default is 0, empty or False changes none.
+    assert ROTATION.key == "omniglot_rotation_esbn_10000x6_710b7a5b_seed0"
     extreme = RunConfig(
         model="fine-nice",
         task=Task.preset("extreme-cifar100-omniglot", rules="shear"),
         training=replace(PROTOCOLS["paper"], seed=3),
         settings={"slots": "8"},
     )
-    assert Cell(extreme).key == "cifar100-to-omniglot_shear-seen_fine-nice_slots-8_5000x200_0a4fa5f8_seed3"
+    assert Cell(extreme).key == "cifar100-to-omniglot_shear-seen_fine-nice_slots-8_5000x200_94e5ce76_seed3"
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,13 @@ def test_keys_stay_as_they_are():
 )  # fmt: skip
 def test_whatever_changes_a_result_changes_the_key(other):
     assert Cell(other).key != ROTATION.key
+
+
+def test_another_default_of_a_model_is_another_cell(monkeypatch):
+    before = ROTATION.key
+    monkeypatch.setitem(MODELS, "esbn", MODELS["esbn"]._replace(config=replace(MODELS["esbn"].config, code=64)))
+    after = Cell(ROTATION.config)
+    assert after.settings == ROTATION.settings == {} and after.key != before
 
 
 def test_a_key_does_not_depend_on_where_the_data_lies_or_how_a_setting_is_written():

@@ -61,7 +61,8 @@ class Cell:
         """All that the result depends on, but for the seed."""
         task = {name: value for name, value in asdict(self.config.task).items() if name != "data_root"}
         training = {name: value for name, value in asdict(self.config.training).items() if name != "seed"}
-        own = {"model": self.config.model, "encoder_from": self.config.encoder_from, "settings": self.settings}
+        settings = asdict(model_config(self.config.model, self.config.settings))  # so that another default is another cell
+        own = {"model": self.config.model, "encoder_from": self.config.encoder_from, "settings": _switched_on(settings)}
         return own | {"task": _switched_on(task), "training": _switched_on(training)}
 
 

@@ -110,10 +110,12 @@ class FunctionalMemory(nn.Module):
             return self.query(x, y).flatten(1) @ values.flatten(1).T / self.scale  # Eq. 1, without softmax
         # The mix m of values that best explains the pair itself, min |Σ m_s V_s x − y|² + λ|m|². The query of an x with fewer
         # columns than rows is one of many maps that do; this is the one among them that the memory can say.
-        made = (values.flatten(0, 1) @ x).view(len(x), len(values), -1)  # (b, s, o × c): what each value makes of x
-        likeness = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): of what each makes with y
+        # Its normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩, for all pairs of slots one large matrix product.
+        pairs = torch.einsum("soi,toj->ijst", values, values).flatten(0, 1).flatten(1)  # (i × i, s × s)
+        gram = ((x @ x.mT).flatten(1) @ pairs).unflatten(1, (len(values), len(values)))
+        likeness = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): ⟨V_s x, y⟩
         # Not by Cholesky: differentiating through its factor costs twice the solve.
-        return torch.linalg.solve(_regular(made @ made.mT, self.ridge), likeness)
+        return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         if not self.slots:
