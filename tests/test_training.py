@@ -14,6 +14,7 @@ import torch
 
 from fine.errors import FineError
 from fine.evaluation import evaluate
+from fine.models import MODELS
 from fine.progress import Silent
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import Run, RunConfig, read_tensors
@@ -24,7 +25,7 @@ TINY = RunConfig(
     model="fine",
     task=replace(Task.preset("glyphs", rules="translation"), train_count=96, test_count=60),
     training=Training(epochs=3, batch=16),
-    settings={"slots": 8},
+    settings={"slots": 4},
 )
 
 
@@ -98,7 +99,7 @@ def test_kill_minus_nine_loses_at_most_an_epoch(tmp_path):
 
 def test_two_processes_train_as_one(tmp_path):
     # Without batch normalisation, which each process does over its own share, only rounding can tell two from one.
-    config = replace(TINY, settings={"slots": 8, "encoder": "mlp"}, training=replace(TINY.training, rate=1e-4))
+    config = replace(TINY, settings={"slots": 4, "encoder": "mlp"}, training=replace(TINY.training, rate=1e-4))
     train(config, tmp_path / "alone")
     Run(tmp_path / "pair").save_config(config)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -162,7 +163,7 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(finished):
 
 
 def test_an_impossible_model_leaves_no_folder(tmp_path):
-    with pytest.raises(FineError, match="must be a multiple"):
+    with pytest.raises(FineError, match="square of places"):
         train(replace(TINY, settings={"code": 100, "columns": 5}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -176,7 +177,7 @@ def test_an_impossible_model_leaves_no_folder(tmp_path):
         (lambda f: (f / "config.json").write_text('{"format": 1}'), "not a valid run configuration"),
         (lambda f: (f / "model.safetensors").write_bytes(b"nonsense"), "is damaged"),
         (lambda f: (f / "model.safetensors").unlink(), "is missing"),
-        (lambda f: change_config(f, {"slots": 9}), r"shape \[8, 16, 16\], the model in config.json needs \[9, 16, 16\]"),
+        (lambda f: change_config(f, {"slots": 9}), r"shape \[4, 16, 16\], the model in config.json needs \[9, 16, 16\]"),
         (lambda f: change_config(f, {"slots": 0}), "do not match"),
     ],
 )
@@ -189,6 +190,13 @@ def test_a_damaged_run_is_named_in_one_line(finished, tmp_path, damage, message)
     with pytest.raises(FineError, match=message) as problem:
         Run(folder).load()
     assert "\n" not in str(problem.value) and "run" in str(problem.value)
+
+
+def test_a_run_outlives_the_defaults_of_its_model(finished, monkeypatch):
+    other = replace(MODELS["fine"].config, code=512, columns=32, readings=1)
+    monkeypatch.setitem(MODELS, "fine", MODELS["fine"]._replace(config=other))
+    model = Run(finished).load()
+    assert (model.encoder.columns, model.readings) == (16, 4)
 
 
 def change_config(folder: Path, settings: dict) -> None:
@@ -235,7 +243,7 @@ def test_an_encoder_can_be_taken_from_another_run(finished, tmp_path):
     (source / "model.safetensors").unlink()
     resume(tmp_path / "run")
     with pytest.raises(FineError, match="needs"):
-        replace(config, settings={"code": 256, "columns": 16}).start()
+        replace(config, settings={"code": 512, "columns": 32}).start()
     with pytest.raises(FineError, match="is missing"):
         replace(config, encoder_from=str(tmp_path / "nowhere")).start()
 

@@ -39,7 +39,7 @@ class RunConfig:
     task: Task = field(default_factory=Task)
     training: Training = field(default_factory=Training)
     settings: dict[str, Any] = field(default_factory=dict)
-    """Settings of the model that differ from its own defaults."""
+    """Settings of the model; those not named are its own defaults, and a run that has started names them all."""
     encoder_from: str = ""
     """A finished run whose trained encoder this one starts from; empty: start from nothing."""
     channels: int = 1

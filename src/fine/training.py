@@ -11,7 +11,7 @@ import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from fine.allocation import keep_freed_memory
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
+from fine.models import model_config
 from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from
@@ -38,7 +39,9 @@ def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Pro
     if run.exists:
         raise FineError(f"{folder} holds a run already: choose another folder, or continue it with --resume {folder}")
     config.check()
-    config = replace(config, channels=config.task.picture_channels)
+    # A run keeps all settings of its model, so that it can be loaded after their defaults have changed.
+    settings = asdict(model_config(config.model, config.settings))
+    config = replace(config, settings=settings, channels=config.task.picture_channels)
     trainer = Trainer(run, config, torch.device(device))  # an impossible model or task is refused before anything is written
     if trainer.processes.first:
         run.save_config(config)

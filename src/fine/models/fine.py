@@ -44,7 +44,7 @@ class FINEConfig:
     query: str = "solve"
     """How the pseudo-inverse in the query is found: solve (exact) or iterate (Ben-Israel and Cohen)."""
     ridge: float = 0.1
-    """Regularisation of the query, relative to the mean square of a column of the code."""
+    """Regularisation of the query or the fit, relative to the mean square of what it is fitted to."""
     tied: bool = True
     """Whether keys and values start as the same matrices."""
     readings: int = 4
