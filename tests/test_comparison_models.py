@@ -282,7 +282,7 @@ def test_training_mode_changes_nothing_but_the_encoder(name):
 
 
 @pytest.mark.parametrize("name", COMPARISON_MODELS)
-@pytest.mark.parametrize("encoder", ["p4-cnn", "resnet", "mlp", "conv"])
+@pytest.mark.parametrize("encoder", ["p4-cnn", "p4m-cnn", "resnet", "mlp", "conv"])
 def test_every_model_takes_every_encoder(name, encoder):
     model = make_model(name, channels=3, size=28, settings={"encoder": encoder})
     for b in (1, 2):

@@ -88,6 +88,16 @@ def test_moving_a_picture_moves_the_places_of_a_p4m_code(size, places):
         torch.testing.assert_close(moved_code, encoder(picture)[:, encoder.row_moves[way]])
 
 
+@pytest.mark.parametrize(("code", "columns"), [(128, 1), (256, 1), (96, 2)])
+def test_channels_of_a_p4m_code_may_share_a_column(code, columns):
+    encoder = make_encoder("p4m-cnn", channels=1, size=32, code=code, columns=columns).double().eval()
+    picture = torch.rand(2, 1, 32, 32).double()
+    for way in range(P4M.order):
+        moved_code = encoder(P4M.move(way, picture))
+        torch.testing.assert_close(moved_code, encoder(picture)[:, encoder.row_moves[way]])
+    assert moved_code.shape == (2, code // columns, columns)
+
+
 @pytest.mark.parametrize("name", ["p4-cnn", "p4m-cnn", "resnet", "mlp"])
 def test_encoders_give_codes_of_the_asked_shape(name):
     for columns in (1, 16):
@@ -289,7 +299,7 @@ def test_a_function_composed_once_can_be_applied_to_many():
         ({"encoder": "p4cnn"}, "did you mean 'p4-cnn'"),
         ({"backbone": "nicee"}, "did you mean 'nice'"),
         ({"columns": 7}, "columns must divide"),
-        ({"columns": 8}, "square of places"),
+        ({"code": 160, "columns": 8}, "square of places"),
         ({"columns": 128, "encoder": "p4-cnn"}, "must be a multiple of"),
         ({"slots": -1}, "cannot have -1 slots"),
         ({"ridge": -1.0}, "ridge"),

@@ -20,7 +20,7 @@ class ControlConfig:
     sees_object: bool = False
     """Whether it is shown x' beside the choices."""
     encoder: str = "p4-cnn"
-    """p4-cnn, resnet, mlp or conv."""
+    """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     code: int = 128
     """Numbers in the code of a picture."""
     hidden: int = 256

@@ -90,18 +90,22 @@ class P4CNN(nn.Module):
 class P4MCNN(nn.Module):
     """Strided p4m convolutions down to a grid of places, where the orientations are pooled, and nothing fully connected.
 
-    Columns are channels, rows are places. What a channel sees is the same whichever way the picture is turned or mirrored; only
-    where it sees it changes. So a rule that moves things about does the same to every column, as the composed function does.
+    Columns are channels, rows are places (4×4 of them, for each of the channels that share a column, where the rows are no
+    square). What a channel sees is the same whichever way the picture is turned or mirrored; only where it sees it changes. So a
+    rule that moves things about does the same to every column, as the composed function does.
     """
 
     def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8):
         super().__init__()
         self.columns, self.rows = columns, code // columns
         places = math.isqrt(self.rows)
-        if places * places != self.rows:
+        if columns == 1 or places * places != self.rows:
+            places = 4
+        self.share = places * places  # numbers of a code from one channel
+        if self.rows % self.share:
             raise FineError(
                 f"a code of {code} in {columns} columns does not fit a p4m-CNN: its {self.rows} rows should be a square of "
-                f"places, such as 16 for 4×4"
+                f"places, such as 64 for 8×8, or a multiple of 16 for 4×4"
             )
         layers: list[nn.Module] = []
         for number, step in enumerate(halvings(size, places)):
@@ -113,12 +117,15 @@ class P4MCNN(nn.Module):
             channels = out
         if not layers:
             raise FineError(f"a p4m-CNN needs fewer than {size}×{size} places: choose 4×4 or 8×8, 16 or 64 rows")
-        last = GroupConv(P4M, channels_in=channels, channels_out=columns, kernel=3, stride=1, padding=1, pooling=True)
-        self.layers = nn.Sequential(*layers, last, nn.BatchNorm2d(columns))  # no ReLU at the end: codes may be negative
-        self.row_moves = P4M.pixel_moves(places)
+        out = code // self.share
+        last = GroupConv(P4M, channels_in=channels, channels_out=out, kernel=3, stride=1, padding=1, pooling=True)
+        self.layers = nn.Sequential(*layers, last, nn.BatchNorm2d(out))  # no ReLU at the end: codes may be negative
+        self.row_moves = (torch.arange(out // columns)[:, None] * self.share + P4M.pixel_moves(places)[:, None]).flatten(1)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        return self.layers(pictures).permute(0, 2, 3, 1).reshape(-1, self.rows, self.columns)
+        maps = self.layers(pictures).permute(0, 2, 3, 1)  # (b, h, w, channels)
+        maps = maps.reshape(len(maps), self.share, -1, self.columns)  # (b, places, channels of a column, columns)
+        return maps.transpose(1, 2).reshape(len(maps), self.rows, self.columns)
 
 
 class ResidualBlock(nn.Module):

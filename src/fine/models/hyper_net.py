@@ -17,7 +17,7 @@ class HyperNetConfig:
     """Sizes of a HyperNet; backbone and slots are those of the paper's FINE-NICE."""
 
     encoder: str = "p4-cnn"
-    """p4-cnn, resnet, mlp or conv."""
+    """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     code: int = 128
     """Numbers in the code of a picture."""
     columns: int = 1

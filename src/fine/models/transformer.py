@@ -16,7 +16,7 @@ class TransformerConfig:
     """Sizes of a Transformer; the defaults are those of Webb et al. (2021)."""
 
     encoder: str = "p4-cnn"
-    """p4-cnn, resnet, mlp or conv."""
+    """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     code: int = 128
     """Numbers in the code of a picture, and the width of the Transformer."""
     heads: int = 8
