@@ -91,8 +91,8 @@ class P4MCNN(nn.Module):
     """Strided p4m convolutions down to a grid of places, where the orientations are pooled, and nothing fully connected.
 
     Columns are channels, rows are places (4×4 of them, for each of the channels that share a column, where the rows are no
-    square). What a channel sees is the same whichever way the picture is turned or mirrored; only where it sees it changes. So a
-    rule that moves things about does the same to every column, as the composed function does.
+    square). What a channel sees is the same whichever way the picture is turned or mirrored; only where it sees it changes. So
+    a rule that moves things about does the same to every column, as the composed function does.
     """
 
     def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8):
