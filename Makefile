@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 .PHONY: run test lint benchmark clean
 
 run: $(VENV)/.installed
-	$(BIN)/fine train --task glyphs --rules affine --fresh
+	$(BIN)/fine train --task glyphs --rules affine --fresh --epochs 4
 
 test: $(VENV)/.installed lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal

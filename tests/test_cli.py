@@ -354,9 +354,9 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(refused, options, given
     [
         (["--size", 30], "image size 30 is not offered: choose one of 32, 28"),
         (["--set", "code=100"], "a code of 100 numbers cannot have 16 columns"),
-        (["--set", "columns=7"], "a code of 128 numbers cannot have 7 columns"),
-        (["--set", "columns=0"], "a code of 128 numbers cannot have 0 columns"),
-        (["--set", "code=72", "columns=8"], "the code must be a multiple of 128"),
+        (["--set", "columns=7"], "a code of 256 numbers cannot have 7 columns"),
+        (["--set", "columns=0"], "a code of 256 numbers cannot have 0 columns"),
+        (["--set", "encoder=p4-cnn", "code=72", "columns=8"], "the code must be a multiple of 128"),
         (["--set", "slots=-1"], "-1 slots: give 0 or more"),
         (["--set", "slots=many"], "slots=many is not a"),
         (["--set", "slots"], "'slots' is not a setting: write NAME=VALUE"),
