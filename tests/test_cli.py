@@ -12,7 +12,6 @@ import sys
 import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ import safetensors.torch
 import torch
 from PIL import Image
 
-from fine import cli
 from fine.images.official import OFFICIAL
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS
@@ -33,35 +31,12 @@ TINY = ("--train-count", "64", "--test-count", "40", "--epochs", "2", "--batch",
 PROGRAM = (sys.executable, "-m", "fine")
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture(autouse=True)
 def workplace(tmp_path, monkeypatch) -> Path:
     """An empty current folder, without the user's own data."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FINE_DATA", raising=False)
     return tmp_path
-
-
-@pytest.fixture
-def fine(monkeypatch, capsys):
-    """Run a command in this process, as the shell would: fine("puzzles", "--count", 2)."""
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["fine", *map(str, arguments)])
-        capsys.readouterr()
-        code: object = 0
-        try:
-            cli.main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        return Outcome(code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture

@@ -6,9 +6,7 @@ import threading
 import time
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from fine.experiments import Cell, Ledger
 from fine.experiments.clusters import RayTasks
@@ -23,14 +21,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 
 @pytest.fixture
-def cell(tmp_path) -> Cell:
-    noise = np.random.default_rng(0)
-    for label in "abcd":
-        (tmp_path / "pictures" / label).mkdir(parents=True)
-        for number in range(3):
-            pixels = noise.integers(256, size=(32, 32), dtype=np.uint8)
-            Image.fromarray(pixels).save(tmp_path / "pictures" / label / f"{number}.png")
-    task = Task(images=f"folder:{tmp_path / 'pictures'}", rules="swap", train_count=16, test_count=8)
+def cell(noisy_pictures) -> Cell:
+    task = Task(images=f"folder:{noisy_pictures}", rules="swap", train_count=16, test_count=8)
     return Cell(RunConfig(task=task, training=Training(epochs=2, batch=8)))
 
 

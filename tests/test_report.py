@@ -546,23 +546,6 @@ def test_round_steps_hold_what_is_between(low, high, steps):
 # --- the command ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def fine(monkeypatch, capsys):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        from fine.cli import main
-
-        monkeypatch.setattr("sys.argv", ["fine", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as ending:
-            code = ending.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
-
-
 def test_the_command_writes_the_report(fine, ledger, tmp_path):
     code, out, _ = fine("report", "--results", str(ledger.folder.parent), "--out", str(tmp_path))
     assert code == 0 and "table1: " in out and "report.html" in out

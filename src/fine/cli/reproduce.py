@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import tyro
 from rich.table import Table
 
-from fine.cli.terminal import OptionalFloat, OptionalInt, console, say, use_device
+from fine.cli.terminal import OptionalFloat, OptionalInt, console, given, say, use_device
 from fine.errors import FineError, unknown
 from fine.experiments.cells import Cell
 from fine.experiments.clusters import RayTasks
@@ -128,7 +127,7 @@ class Reproduce:
     def _training(self) -> Training:
         if self.protocol not in PROTOCOLS:
             raise unknown("protocol", self.protocol, PROTOCOLS)
-        training = replace(PROTOCOLS[self.protocol], fresh=self.fresh, **self._given(Training))
+        training = replace(PROTOCOLS[self.protocol], fresh=self.fresh, **given(self, Training))
         training.check()
         return training
 
@@ -136,7 +135,7 @@ class Reproduce:
         experiment = make_experiment(name, training=self._training(), images=self.images)
         if self.train_count is not None and experiment.column_title == "training puzzles":
             raise FineError(f"the columns of {name} are numbers of training puzzles: leave out --train-count")
-        return experiment.change(data_root=self.data_root, **self._given(Task))
+        return experiment.change(data_root=self.data_root, **given(self, Task))
 
     def _cells(self, experiments: Sequence[Experiment]) -> Sequence[Cell]:
         """The cells asked for."""
@@ -147,15 +146,10 @@ class Reproduce:
             cell.config.check()
         return wanted
 
-    def _given(self, kind: type) -> dict[str, Any]:
-        """The options that were given and belong to ``kind``."""
-        names = {"epochs", "batch", "rate", "views", "train_count", "test_count"} & {entry.name for entry in fields(kind)}
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-
     def _file_name(self, experiment: Experiment) -> str:
         """table1, with whatever differs from the usual: table1-glyphs, table1-paper, table1-3-epochs."""
         parts = [experiment.name, self.images, "" if self.protocol == "quick" else self.protocol]
-        for name, value in sorted((self._given(Training) | self._given(Task)).items()):
+        for name, value in sorted((given(self, Training) | given(self, Task)).items()):
             parts.append(f"{value}-{name.replace('_', '-')}")
         text = "-".join(filter(None, [*parts, "fresh" if self.fresh else ""]))
         return text.replace("/", "-").replace(":", "-")

@@ -1,7 +1,8 @@
 """What all commands share: the console they print to, the options they have in common, results as tables."""
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import torch
 import tyro
@@ -29,6 +30,12 @@ def fail(problem: FineError) -> NoReturn:
     """Say what is wrong in one line, and exit with code 2."""
     Console(stderr=True).print(f"[bold red]error:[/] {escape(str(problem))}", highlight=False, soft_wrap=True)
     raise SystemExit(2) from None
+
+
+def given(command: Any, kind: type) -> dict[str, Any]:
+    """Those options of a command that belong to ``kind`` and that None stands for unless they are given."""
+    shared = {entry.name for entry in fields(kind)} & {entry.name for entry in fields(command) if entry.default is None}
+    return {name: value for name in sorted(shared) if (value := getattr(command, name)) is not None}
 
 
 def use_device(device: str, threads: int) -> None:

@@ -2,11 +2,10 @@
 
 import itertools
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from fine.cli.terminal import OptionalFloat, OptionalInt, OptionalPath, console, print_evaluation, say, use_device
+from fine.cli.terminal import OptionalFloat, OptionalInt, OptionalPath, console, given, print_evaluation, say, use_device
 from fine.errors import FineError, unknown
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
@@ -101,8 +100,8 @@ class Train:
         if self.protocol not in PROTOCOLS:
             raise unknown("protocol", self.protocol, PROTOCOLS)
         task = Task.preset(self.task, rules=self.rules)
-        task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **self._given(Task))
-        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **self._given(Training))
+        task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **given(self, Task))
+        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **given(self, Training))
         return RunConfig(
             model=self.model,
             task=task,
@@ -110,12 +109,6 @@ class Train:
             settings=read_settings(self.set),
             encoder_from=self.encoder_from,
         )
-
-    def _given(self, kind: type) -> dict[str, Any]:
-        """The options that were given and belong to ``kind``."""
-        optional = {"epochs", "batch", "rate", "clip", "views", "train_count", "test_count"}
-        names = optional & {entry.name for entry in fields(kind)}
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 def read_settings(texts: tuple[str, ...]) -> dict[str, str]:

@@ -77,14 +77,10 @@ class P4CNN(nn.Module):
         # A map is stored place by place, all orientations of a place together.
         moves = P4.map_moves(places).view(P4.order, P4.order, -1).mT  # (ways, places², orientations)
         moves = (moves % places**2 * P4.order + moves // places**2).flatten(1)
-        self.row_moves = (torch.arange(last // columns)[:, None] * self.share + moves[:, None]).flatten(1)
+        self.row_moves = _of_all_rows(moves, self.rows)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        maps = self.layers(pictures).permute(0, 2, 3, 1)  # (b, h, w, orientations × channels)
-        maps = maps.reshape(
-            len(maps), self.share, -1, self.columns
-        )  # (b, places × orientations, channels of a column, columns)
-        return maps.transpose(1, 2).reshape(len(maps), self.rows, self.columns)
+        return _as_code(self.layers(pictures), self.share, self.columns)
 
 
 class P4MCNN(nn.Module):
@@ -120,12 +116,21 @@ class P4MCNN(nn.Module):
         out = code // self.share
         last = GroupConv(P4M, channels_in=channels, channels_out=out, kernel=3, stride=1, padding=1, pooling=True)
         self.layers = nn.Sequential(*layers, last, nn.BatchNorm2d(out))  # no ReLU at the end: codes may be negative
-        self.row_moves = (torch.arange(out // columns)[:, None] * self.share + P4M.pixel_moves(places)[:, None]).flatten(1)
+        self.row_moves = _of_all_rows(P4M.pixel_moves(places), self.rows)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        maps = self.layers(pictures).permute(0, 2, 3, 1)  # (b, h, w, channels)
-        maps = maps.reshape(len(maps), self.share, -1, self.columns)  # (b, places, channels of a column, columns)
-        return maps.transpose(1, 2).reshape(len(maps), self.rows, self.columns)
+        return _as_code(self.layers(pictures), self.share, self.columns)
+
+
+def _as_code(maps: Tensor, share: int, columns: int) -> Tensor:  # (b, …, h, w) -> (b, rows, columns)
+    """Feature maps as codes, where each channel has ``share`` numbers: the channels of a column, one below the other."""
+    by_channel = maps.permute(0, 2, 3, 1).reshape(len(maps), share, -1, columns)  # (b, share, channels of a column, columns)
+    return by_channel.transpose(1, 2).reshape(len(maps), -1, columns)
+
+
+def _of_all_rows(moves: Tensor, rows: int) -> Tensor:  # (ways, share) -> (ways, rows)
+    """How the rows of a code move, where the numbers of each of the channels of a column move like this."""
+    return (torch.arange(0, rows, moves.shape[1])[:, None] + moves[:, None]).flatten(1)
 
 
 class ResidualBlock(nn.Module):

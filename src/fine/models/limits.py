@@ -20,14 +20,18 @@ class Oracle(nn.Module):
     def __init__(self, rules: RuleSet, *, size: int):
         super().__init__()
         self.rules, self.size = rules, size
+        self.warp = Warp(rules, size=size)
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        warp = Warp(self.rules, size=self.size, device=pictures.device)
+        if self.warp.grids.device != pictures.device:
+            self.warp = Warp(self.rules, size=self.size, device=pictures.device)
         x, y, new, choices = pictures[:, 0], pictures[:, 1], pictures[:, 2], pictures[:, 3:]
         everywhere = torch.ones(len(x), dtype=torch.long, device=x.device)
-        misses = torch.stack([(warp(x, number * everywhere) - y).square().sum((1, 2, 3)) for number in range(len(self.rules))])
-        return -(choices - warp(new, misses.argmin(dim=0))[:, None]).square().sum((2, 3, 4))
+        misses = torch.stack(
+            [(self.warp(x, number * everywhere) - y).square().sum((1, 2, 3)) for number in range(len(self.rules))]
+        )
+        return -(choices - self.warp(new, misses.argmin(dim=0))[:, None]).square().sum((2, 3, 4))
 
 
 class Pixels(nn.Module):
