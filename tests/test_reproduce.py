@@ -71,7 +71,7 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(reproduce, arg
 
 
 def test_experiments_are_listed(reproduce):
-    code, said = fine()
+    code, said = reproduce()
     assert code == 0 and all(name in said for name in ("table1", "table4", "figure-memories", "scaling"))
     assert reproduce("--list")[1] == said
 
