@@ -5,9 +5,10 @@ import torch
 
 from fine.errors import FineError
 from fine.models import MODELS, make_model, model_config, register_model
-from fine.models.backbones import NICEBackbone
+from fine.models.backbones import NICEBackbone, ResidualBackbone
+from fine.models.controls import ControlConfig
 from fine.models.encoders import make_encoder
-from fine.models.fine import FINE, FINEConfig, WeightedDistance
+from fine.models.fine import FINE, STANDARDS, FINEConfig, WeightedDistance
 from fine.models.memory import FunctionalMemory, pseudo_inverse
 from fine.models.symmetry import P4, P4M, GroupBatchNorm, GroupConv, output_size
 
@@ -166,7 +167,7 @@ def test_a_fit_is_the_mix_of_values_that_explains_the_pair_best():
 
 
 def test_a_tied_fit_finds_a_function_that_is_among_its_slots():
-    memory = FunctionalMemory(6, 6, slots=8, ridge=1e-9, analogy="fit", tied=True).double()
+    memory = FunctionalMemory(6, 6, slots=8, ridge=1e-9, analogy="fit", keys="tied").double()
     mix, x, new = torch.randn(3, 8).double(), torch.randn(3, 6, 2).double(), torch.randn(3, 6, 2).double()
     hidden = torch.einsum("bs,soi->boi", mix, memory.values.detach())
     # Two columns are 12 equations: too few for a map with 36 unknowns, enough for the mix of 8 slots.
@@ -177,7 +178,8 @@ def test_a_tied_fit_finds_a_function_that_is_among_its_slots():
 @pytest.mark.parametrize("encoder", ["p4-cnn", "p4m-cnn"])
 @pytest.mark.parametrize("symmetry", ["together", "apart"])
 def test_the_function_of_a_moved_example_is_the_moved_function(analogy, encoder, symmetry):
-    settings = {"analogy": analogy, "encoder": encoder, "symmetry": symmetry, "slots": 2}
+    backbone = "linear" if symmetry == "apart" else "residual"
+    settings = {"analogy": analogy, "encoder": encoder, "symmetry": symmetry, "backbone": backbone, "slots": 2}
     model = make_model("fine", channels=1, size=32, settings=settings).double().eval()
     for weight in model.backbone.parameters():
         torch.nn.init.normal_(weight)
@@ -203,7 +205,7 @@ def test_without_slots_the_query_is_the_weight():
 
 def test_a_full_tied_untrained_memory_returns_the_query():
     moves = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
-    memory = FunctionalMemory(4, 4, slots=16, tied=True, moves=moves).double()
+    memory = FunctionalMemory(4, 4, slots=16, keys="tied", moves=moves).double()
     x, y = torch.randn(3, 4, 2).double(), torch.randn(3, 4, 2).double()
     torch.testing.assert_close(memory(x, y), memory.query(x, y), rtol=1e-4, atol=1e-6)  # slots were made in float32
 
@@ -218,13 +220,36 @@ def test_nice_is_exactly_invertible(layers, columns):
     torch.testing.assert_close(backbone.run(weights, backbone.invert(weights, z)), z, rtol=1e-9, atol=1e-9)
 
 
+def test_each_residual_layer_comes_nearer_to_y_and_does_nothing_where_nothing_is_left_to_do():
+    memory = FunctionalMemory(6, 6, slots=8, ridge=1e-3, analogy="fit", keys="shared").double()
+    backbone = ResidualBackbone(rows=6, layers=4, make_memory=lambda i, o: memory)
+    x, y = torch.randn(3, 6, 4).double(), torch.randn(3, 6, 4).double()
+    state, missing = x, [(y - x).norm()]
+    for t, weight in enumerate(backbone.compose(x, y)):
+        state = backbone.step(t, state, weight)
+        missing.append((y - state).norm())
+    assert missing == sorted(missing, reverse=True) and missing[-1] < 0.9 * missing[1]
+    torch.testing.assert_close(backbone.run(backbone.compose(x, x), y), y)
+
+
+def test_shared_keys_are_the_values_and_tied_keys_start_as_them():
+    shared, tied, own = (FunctionalMemory(4, 4, slots=3, keys=keys) for keys in ("shared", "tied", "own"))
+    assert set(dict(shared.named_parameters())) == {"values"}
+    assert torch.equal(tied.keys, tied.values) and not torch.equal(own.keys, own.values)
+    x, y = torch.randn(2, 4, 2), torch.randn(2, 4, 2)
+    with torch.no_grad():
+        tied.values.copy_(shared.values)
+        tied.keys.copy_(shared.values)
+    torch.testing.assert_close(shared(x, y), tied(x, y))
+
+
 def test_two_consecutive_nice_layers_share_a_memory():
     backbone = NICEBackbone(rows=16, layers=4, make_memory=lambda i, o: FunctionalMemory(i, o, slots=8))
     assert len(backbone.memories) == 2 and backbone.memory(0) is backbone.memory(1) is not backbone.memory(2)
 
 
 def test_other_readings_of_a_puzzle_are_puzzles_with_another_example_and_another_question():
-    model = make_model("fine", channels=1, size=32).double().eval()
+    model = make_model("fine", channels=1, size=32, settings={"standardise": "picture"}).double().eval()
     pictures, answers = torch.rand(3, 7, 1, 32, 32).double(), torch.tensor([2, 0, 3])
     logits, loss = model.learn(pictures, answers)
     torch.testing.assert_close(logits, model(pictures))
@@ -282,6 +307,20 @@ def test_the_settings_of_the_ablations_work(settings):
     assert model(torch.rand(2, 7, 1, 32, 32)).shape == (2, 4)
 
 
+def test_what_is_standardised_is_seen_in_any_light():
+    pictures = torch.rand(2, 7, 1, 32, 32)
+    pair_dimmed, one_dimmed = pictures.clone(), pictures.clone()
+    pair_dimmed[:, :2] = 0.1 + 0.5 * pictures[:, :2]
+    one_dimmed[:, 1] = 0.1 + 0.5 * pictures[:, 1]
+    sees = {}
+    for standard in STANDARDS:
+        torch.manual_seed(0)
+        model = make_model("fine", channels=1, size=32, settings={"standardise": standard}).eval()
+        logits = model(pictures)
+        sees[standard] = [not torch.allclose(model(dimmed), logits, rtol=0.05) for dimmed in (pair_dimmed, one_dimmed)]
+    assert sees == {"none": [True, True], "picture": [False, False], "pair": [False, True]}
+
+
 def test_a_function_composed_once_can_be_applied_to_many():
     model = FINE(FINEConfig(), channels=1, size=32).eval()
     codes = model.encode(torch.rand(1, 5, 1, 32, 32))
@@ -308,7 +347,11 @@ def test_a_function_composed_once_can_be_applied_to_many():
         ({"ridge": 0.0}, "ridge above 0"),
         ({"backbone": "nice"}, "symmetry=none"),
         ({"symmetry": "both"}, "unknown symmetry"),
+        ({"symmetry": "apart"}, "backbone=linear"),
+        ({"layers": 0}, "would change nothing"),
+        ({"keys": "lost"}, "unknown kind of keys"),
         ({"readings": 3}, "give 1, 2 or 4"),
+        ({"standardise": "pairs"}, "did you mean 'pair'"),
     ],
 )
 def test_impossible_settings_get_one_helpful_line(settings, message):
@@ -318,7 +361,8 @@ def test_impossible_settings_get_one_helpful_line(settings, message):
 
 
 def test_settings_may_be_texts():
-    assert model_config("fine", {"slots": "32", "ridge": "1", "tied": "no"}) == FINEConfig(slots=32, ridge=1.0, tied=False)
+    assert model_config("fine", {"slots": "32", "ridge": "1"}) == FINEConfig(slots=32, ridge=1.0)
+    assert model_config("object-only", {"sees_object": "no"}) == ControlConfig(sees_object=False)
 
 
 def test_names_of_models_are_taken_once():

@@ -38,10 +38,12 @@ LABELS = {
 """How names are shown, where not as they are."""
 
 OURS: dict[str, dict[str, Any]] = {
+    "cifar100": {"standardise": "pair"},
     "wave": {"code": 1024, "slots": 4},
-    "unseen rotation": {"symmetry": "apart", "slots": 1},
+    "rotation:seen": {"backbone": "linear", "symmetry": "apart", "keys": "tied", "slots": 1},
 }
-"""Settings of `fine` where others than its own did better on training classes and training rules held back (docs/log.md)."""
+"""Settings of `fine` by what it is trained on, where others than its own did better on classes and rules of training that were
+held back (docs/log.md)."""
 
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)
@@ -113,6 +115,11 @@ def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
     return list({cell.key: cell for cell in wanted}.values())
 
 
+def _settings(model: str, task: Task) -> dict[str, Any]:
+    """Those settings of a model for a task that are not its own defaults."""
+    return {**OURS.get(task.images, {}), **OURS.get(task.rules, {})} if model == "fine" else {}
+
+
 Configure = Callable[[str, str], RunConfig]
 """(row, column) -> the run that belongs there, with seed 0."""
 
@@ -131,8 +138,8 @@ def _by_family(name: str, source: str, columns: Sequence[str], training: Trainin
     """Tables 1 and 2: models × rules."""
 
     def configure(model: str, rules: str) -> RunConfig:
-        settings = OURS.get(rules, {}) if model == "fine" else {}
-        return RunConfig(model=model, task=Task.preset(images or source, rules=rules), training=training, settings=settings)
+        task = Task.preset(images or source, rules=rules)
+        return RunConfig(model=model, task=task, training=training, settings=_settings(model, task))
 
     title = f"{images or source}: classes never seen in training"
     return _experiment(name, title, (*COMPARED, "fine-mlp", "fine-nice", "fine"), columns, configure, of=("model", "rules"))
@@ -143,7 +150,7 @@ def _by_encoder(training: Training, images: str) -> Experiment:
 
     def configure(model: str, encoder: str) -> RunConfig:
         task = Task.preset(images or "cifar100", rules="affine")
-        return RunConfig(model=model, task=task, training=training, settings={"encoder": encoder})
+        return RunConfig(model=model, task=task, training=training, settings={**_settings(model, task), "encoder": encoder})
 
     rows = (*(model for model in COMPARED if model != "hyper-net"), "fine-mlp", "fine-nice", "fine")
     title = f"{images or 'cifar100'}, multi-affine: three encoders"
@@ -156,8 +163,7 @@ def _extreme(training: Training, images: str) -> Experiment:
     def configure(model: str, column: str) -> RunConfig:
         pictures, _, rules = column.rpartition("-")
         task = _unseen_rules(images, rules) if images else Task.preset(f"extreme-{pictures}", rules=rules)
-        settings = OURS.get(f"unseen {rules}", {}) if model == "fine" else {}
-        return RunConfig(model=model, task=task, training=training, settings=settings)
+        return RunConfig(model=model, task=task, training=training, settings=_settings(model, task))
 
     columns = tuple(f"{images}-{rules}" for rules in ("translation", "rotation", "shear")) if images else EXTREME
     title = "rules never seen in training, and pictures from elsewhere"
@@ -187,7 +193,7 @@ def _by_size(name: str, rows: Sequence[str], sizes: Sequence[str], training: Tra
 
     def configure(model: str, size: str) -> RunConfig:
         task = replace(Task.preset(images or "cifar100", rules="affine"), train_count=int(size))
-        return RunConfig(model=model, task=task, training=for_size(training, int(size)))
+        return RunConfig(model=model, task=task, training=for_size(training, int(size)), settings=_settings(model, task))
 
     title = f"{images or 'cifar100'}, multi-affine: training puzzles"
     return _experiment(name, title, rows, sizes, configure, of=("model", "training puzzles"))

@@ -78,14 +78,15 @@ def _as_type_of(example: Any, value: Any, key: str) -> Any:
 register_model("fine", FINE, FINEConfig())
 _AS_PUBLISHED = FINEConfig(
     encoder="p4-cnn",
-    standardise=False,
+    standardise="none",
     code=128,
     columns=1,
     slots=48,
     analogy="similarity",
     symmetry="none",
+    layers=4,
     ridge=0.0,
-    tied=False,
+    keys="own",
     readings=1,
 )
 register_model("fine-nice", FINE, replace(_AS_PUBLISHED, backbone="nice"))

@@ -78,6 +78,27 @@ class LinearBackbone(Backbone):
         return y
 
 
+class ResidualBackbone(Backbone):
+    """Layers that each make the change still to be made: W is looked up for y − state, and the state becomes state + W state.
+
+    All layers read one memory, so that a rule stronger than its slots can say is made in several steps.
+    """
+
+    def __init__(self, *, rows: int, make_memory: MakeMemory, layers: int = 2):
+        super().__init__()
+        self.layers = layers
+        self.memories = nn.ModuleList([make_memory(rows, rows)])
+
+    def recall(self, t: int, x: Tensor, y: Tensor, carried: Any) -> tuple[Tensor, Any]:
+        return self.memories[0](x, y - x), carried
+
+    def pseudo_output(self, t: int, y: Tensor) -> Tensor:
+        return y
+
+    def step(self, t: int, state: Tensor, weight: Tensor) -> Tensor:
+        return state + weight @ state
+
+
 class MLPBackbone(Backbone):
     """Two layers with a ReLU between them: for rules that need not be invertible."""
 
@@ -127,15 +148,19 @@ class NICEBackbone(Backbone):
         return torch.cat((first, second + shift) if t % 2 == 0 else (first + shift, second), dim=1)
 
 
-BACKBONES = ("linear", "mlp", "nice")
+BACKBONES = ("residual", "linear", "mlp", "nice")
 
 
 def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory) -> Backbone:
-    """The backbone called ``name``; ``layers`` is for NICE, which with 0 of them gives way to the MLP, as in the paper."""
+    """The backbone called ``name``; ``layers`` is for residual and NICE, which with 0 gives way to the MLP."""
     if name not in BACKBONES:
         raise unknown("backbone", name, BACKBONES)
     if layers < 0:
         raise FineError(f"a backbone cannot have {layers} layers: give 0 or more")
+    if name == "residual":
+        if not layers:
+            raise FineError("a residual backbone with 0 layers would change nothing: give 1 or more")
+        return ResidualBackbone(rows=rows, layers=layers, make_memory=make_memory)
     if name == "linear":
         return LinearBackbone(rows=rows, make_memory=make_memory)
     if name == "mlp" or layers == 0:

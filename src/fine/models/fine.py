@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fine.errors import FineError
+from fine.errors import FineError, unknown
 from fine.models.backbones import Weights, make_backbone
 from fine.models.encoders import make_encoder
 from fine.models.memory import FunctionalMemory
@@ -24,16 +24,17 @@ class FINEConfig:
 
     encoder: str = "p4m-cnn"
     """p4m-cnn, p4-cnn, resnet, mlp or conv."""
-    standardise: bool = True
-    """Whether every picture is brought to mean 0 and variance 1 first, so that dim and bright ones look alike."""
+    standardise: str = "picture"
+    """What is brought to mean 0 and variance 1 first, so that dim and bright puzzles look alike: none; every picture by itself
+    (best for drawings); or every pair as its first picture is, y with x and the choices with x' (best for photographs)."""
     code: int = 256
     """Numbers in the code of a picture."""
     columns: int = 16
     """Columns of a code, which the composed function treats alike; 1 is the paper's vector."""
-    backbone: str = "linear"
-    """The network whose weights are composed: linear, mlp or nice."""
-    layers: int = 4
-    """Layers of a NICE backbone; 0 puts the two-layer MLP in its place."""
+    backbone: str = "residual"
+    """The network whose weights are composed: residual, linear, mlp or nice."""
+    layers: int = 2
+    """Layers of a residual or NICE backbone; 0 puts the two-layer MLP in the place of NICE."""
     slots: int = 8
     """(value, key) pairs in a memory; 0 takes the query itself as the weight."""
     analogy: str = "fit"
@@ -45,15 +46,23 @@ class FINEConfig:
     """How the pseudo-inverse in the query is found: solve (exact) or iterate (Ben-Israel and Cohen)."""
     ridge: float = 0.1
     """Regularisation of the query or the fit, relative to the mean square of what it is fitted to."""
-    tied: bool = True
-    """Whether keys and values start as the same matrices."""
+    keys: str = "shared"
+    """Where keys come from: shared (they are the values), tied (they start as the values) or own (they start apart)."""
     readings: int = 4
     """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
 
 
-def standardised(pictures: Tensor) -> Tensor:
-    """Every picture (b, channels, size, size) with mean 0 and variance 1; an even one with 0 throughout."""
-    variance, mean = torch.var_mean(pictures, dim=(1, 2, 3), correction=0, keepdim=True)
+STANDARDS = ("none", "picture", "pair")
+
+
+def standardised(pictures: Tensor, by: str) -> Tensor:
+    """Puzzles (b, n, channels, size, size) with mean 0 and variance 1 ``by`` picture or by pair; an even picture is then 0."""
+    if by == "none":
+        return pictures
+    variance, mean = torch.var_mean(pictures, dim=(2, 3, 4), correction=0, keepdim=True)
+    if by == "pair":
+        first = [0 if place < 2 else 2 for place in range(pictures.shape[1])]  # x for x and y, x' for itself and the choices
+        variance, mean = variance[:, first], mean[:, first]
     return (pictures - mean) / (variance.sqrt() + 1e-3)
 
 
@@ -77,10 +86,14 @@ class FINE(nn.Module):
         if not 0 <= config.ridge < math.inf:
             raise FineError(f"ridge {config.ridge} will not do: give a number of 0 or more")
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=config.columns)
+        if config.standardise not in STANDARDS:
+            raise unknown("way to standardise", config.standardise, STANDARDS)
         if config.readings not in (1, 2, 4):
             raise FineError(f"readings is {config.readings}: give 1, 2 or 4")
         if config.symmetry != "none" and config.backbone in ("mlp", "nice"):
             raise FineError(f"the {config.backbone} backbone does not turn with pictures: set symmetry=none or backbone=linear")
+        if config.symmetry == "apart" and config.backbone == "residual":
+            raise FineError("a residual backbone starts from x, not from x turned: set symmetry=together or backbone=linear")
         self.readings, self.standardise = config.readings, config.standardise
         make_memory = partial(
             FunctionalMemory,
@@ -88,7 +101,7 @@ class FINE(nn.Module):
             ridge=config.ridge,
             analogy=config.analogy,
             method=config.query,
-            tied=config.tied,
+            keys=config.keys,
             moves=self.encoder.row_moves,
             symmetry=config.symmetry,
         )
@@ -96,11 +109,8 @@ class FINE(nn.Module):
         self.distance = WeightedDistance(rows=self.encoder.rows, columns=self.encoder.columns)
 
     def encode(self, pictures: Tensor) -> Tensor:
-        """Pictures (b, n, channels, size, size) -> codes (b, n, rows, columns), all in one encoder batch."""
-        flat = pictures.flatten(0, 1)
-        if self.standardise:
-            flat = standardised(flat)
-        return self.encoder(flat).unflatten(0, pictures.shape[:2])
+        """x, y and perhaps x' and choices (b, n, channels, size, size) -> codes (b, n, rows, columns), in one encoder batch."""
+        return self.encoder(standardised(pictures, self.standardise).flatten(0, 1)).unflatten(0, pictures.shape[:2])
 
     def compose(self, x: Tensor, y: Tensor) -> Weights:
         """Codes (b, rows, columns) of example pairs -> the weights of the functions φ_{x,y}."""

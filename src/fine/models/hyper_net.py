@@ -59,7 +59,7 @@ class HyperNet(FINE):
         if config.slots < 1 or config.layers < 1:
             raise FineError(f"a HyperNet cannot have {config.layers} layers and {config.slots} slots: give 1 or more of each")
         frame = FINEConfig(
-            encoder=config.encoder, standardise=False, code=config.code, columns=config.columns, slots=0, readings=1
+            encoder=config.encoder, standardise="none", code=config.code, columns=config.columns, slots=0, readings=1
         )
         super().__init__(frame, channels=channels, size=size)
         rows, columns = self.encoder.rows, self.encoder.columns

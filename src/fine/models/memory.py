@@ -13,6 +13,7 @@ from fine.errors import FineError, unknown
 QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
 SYMMETRIES = ("none", "together", "apart")
+KEYS = ("shared", "tied", "own")
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
@@ -56,6 +57,7 @@ class FunctionalMemory(nn.Module):
     """
 
     forms: Tensor
+    keys: nn.Parameter | None
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class FunctionalMemory(nn.Module):
         ridge: float = 0.0,
         analogy: str = "similarity",
         method: str = "solve",
-        tied: bool = False,
+        keys: str = "own",
         moves: Tensor | None = None,
         symmetry: str = "together",
     ):
@@ -79,6 +81,8 @@ class FunctionalMemory(nn.Module):
             raise unknown("analogy", analogy, ANALOGIES)
         if symmetry not in SYMMETRIES:
             raise unknown("symmetry of a memory", symmetry, SYMMETRIES)
+        if keys not in KEYS:
+            raise unknown("kind of keys", keys, KEYS)
         if analogy == "fit" and not ridge:
             raise FineError("a fit of slots to an example pair needs a ridge above 0: more than one mix can explain the pair")
         self.slots, self.ridge, self.analogy, self.method = slots, ridge, analogy, method
@@ -93,11 +97,11 @@ class FunctionalMemory(nn.Module):
         self.register_buffer("forms", torch.stack(forms).flatten(1), persistent=False)  # (ways, o × i)
         if slots:
             values = spread_out(slots, rows_out, rows_in)
-            keys = values if tied else spread_out(slots, rows_out, rows_in)
-            # Together these norms undo the scale of Eq. 1: a tied, untrained memory projects the query onto its slots.
+            # Squared, this norm undoes the scale of Eq. 1: an untrained memory of tied keys projects the query onto its slots.
             norm = math.sqrt(self.scale / len(forms))
             self.values = nn.Parameter(values * norm)
-            self.keys = nn.Parameter(keys * norm)
+            other = spread_out(slots, rows_out, rows_in) if keys == "own" else values
+            self.keys = None if keys == "shared" else nn.Parameter(other * norm)
 
     def query(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         """The linear map that best explains y from x, over all columns: W^q = y x⁺."""
@@ -120,7 +124,7 @@ class FunctionalMemory(nn.Module):
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         if not self.slots:
             return self.query(x, y)
-        keys = self._all_forms(self.keys)
+        keys = self._all_forms(self.values if self.keys is None else self.keys)
         return (self.mix(x, y) @ keys.flatten(1)).unflatten(1, keys.shape[1:])  # Eq. 2
 
     def _all_forms(self, matrices: Tensor) -> Tensor:  # (slots, o, i) -> (slots × ways, o, i)
