@@ -10,6 +10,7 @@ from typing import Annotated
 import tyro
 
 from fine.cli.data import Data
+from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
@@ -18,7 +19,7 @@ from fine.cli.terminal import console, fail
 from fine.cli.train import Train
 from fine.errors import FineError
 
-Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data | Reproduce | Report
+Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data | Reproduce | Report | Demo
 
 DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
 
