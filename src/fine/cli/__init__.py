@@ -15,11 +15,14 @@ from fine.cli.export import Export
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
 from fine.cli.reproduce import Reproduce
+from fine.cli.solve import Solve
 from fine.cli.terminal import console, fail
 from fine.cli.train import Train
 from fine.errors import FineError
 
-Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data | Reproduce | Report | Export
+Command = (
+    Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data | Reproduce | Report | Solve | Export
+)
 
 DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
 

@@ -6,11 +6,11 @@ answers = solve_many(model, pictures)  # (n, 3 + k, channels, size, size), many 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 
 import torch
 from torch import Tensor
 
+from fine.drawing.terminal import choice_name
 from fine.errors import FineError
 from fine.models.fine import FINE
 from fine.solving.ink import as_ink, find_ground
@@ -39,12 +39,7 @@ class Answer:
     @property
     def letter(self) -> str:
         """The choice as people call it: A, B, C …"""
-        return letter(self.index)
-
-
-def letter(index: int) -> str:
-    """A, B … Z for the first 26 choices, then numbers from 27."""
-    return ascii_uppercase[index] if index < len(ascii_uppercase) else str(index + 1)
+        return choice_name(self.index)
 
 
 def solve(model: FINE, x: Source, y: Source, new: Source, choices: Sequence[Source]) -> Answer:
