@@ -52,6 +52,7 @@ from fine.demo.wording import in_words, title
 from fine.errors import FineError, unknown
 from fine.puzzles import KINDS, RIGHT
 from fine.rules import FAMILIES, Rule
+from fine.solving.answers import prepared
 
 PAGE = Path(__file__).parent / "page"
 _NAMED = 3
@@ -62,7 +63,7 @@ def make_app(models: Sequence[str]) -> FastAPI:
     """The application, with these models to choose from."""
     if not models:
         raise FineError("a demo needs at least one model: name one, such as all-glyphs")
-    solvers = {name: Solver(name) for name in models}
+    solvers = {solver.name: solver for solver in map(Solver.of, models)}
     batcher: Batcher[Question, Answer] = Batcher(functools.partial(answer_all, solvers))
 
     @asynccontextmanager
@@ -87,8 +88,9 @@ def make_app(models: Sequence[str]) -> FastAPI:
             raise unknown("model", name, solvers)
         return solvers[name]
 
-    def read_all(solver: Solver, texts: Sequence[str]) -> torch.Tensor:
-        return torch.stack([read_png(text, channels=solver.channels, size=solver.size) for text in texts])
+    def read_all(solver: Solver, texts: Sequence[str]) -> torch.Tensor:  # (n, channels, size, size)
+        """x, y, x' and any choices as the model sees them."""
+        return prepared(solver.model, [read_png(text) for text in texts])
 
     @app.get("/api/about")
     async def about() -> About:
@@ -138,10 +140,10 @@ def make_app(models: Sequence[str]) -> FastAPI:
         solver = solver_of(asked.model)
         if (asked.y is None) == (not asked.steps):
             raise FineError("send either steps, the rules that make y, or y itself: one of them, not both and not none")
-        x, new = read_all(solver, [asked.x, asked.new])
+        x, y, new = read_all(solver, [asked.x, asked.y or asked.x, asked.new])
         images = await run_in_threadpool(pictures_of, asked.source, channels=solver.channels, size=solver.size)
         rules = [rule_of(step) for step in asked.steps]
-        y = apply_rules(x, rules) if asked.y is None else read_all(solver, [asked.y])[0]
+        y = apply_rules(x, rules) if rules else y
         if asked.map != EVERYTHING and asked.map not in solver.rules.families:
             raise unknown("map", asked.map, (EVERYTHING, *solver.rules.families))
         explaining = batcher.ask(Explaining(solver.name, torch.stack((x, y, new)), asked.map, _LOOKED_AT))

@@ -1,13 +1,13 @@
 """What the page and the program say to each other, checked on the way in and described for OpenAPI."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fine.demo.wire import LONGEST_TEXT
 
 Picture = Annotated[str, Field(max_length=LONGEST_TEXT, description="a PNG as a data URL, or its bytes as base64")]
-Name = Annotated[str, Field(max_length=60)]
+Name = Annotated[str, Field(max_length=200)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -58,7 +58,7 @@ class Choice(BaseModel):
     """One of the four pictures to choose from."""
 
     picture: Picture
-    kind: Literal["right", "wrong rule", "wrong object", "both wrong", "possible"]
+    kind: str = Field(description="right, wrong rule, wrong object, both wrong; possible if y was drawn by hand")
     words: str = Field(description="the rule that made it")
     probability: Probability
 

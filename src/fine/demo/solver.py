@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -11,9 +12,10 @@ from torch import Tensor
 from fine.demo.function_map import FunctionMap, function_vectors, make_map
 from fine.demo.sources import pictures_of
 from fine.models.fine import FINE
-from fine.pretrained import load
+from fine.pretrained import load, names
 from fine.rules import NAMED_SETS, RuleSet, rule_set
 from fine.solving import NamedRule, draw_answer, explain
+from fine.storage import read_json
 
 EVERYTHING = "all"
 """The map of all families; the other maps show one family each."""
@@ -50,15 +52,24 @@ Question = Scoring | Explaining
 Answer = Tensor | Explanation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solver:
-    """A model by name, the rules it knows, and its maps."""
+    """A model, the rules it knows, and its maps."""
 
     name: str
+    model: FINE
+    rules_name: str
+    """The rules it was trained on."""
 
-    @functools.cached_property
-    def model(self) -> FINE:
-        return load(self.name)
+    @staticmethod
+    def of(model: str) -> "Solver":
+        """A model that comes with the package, or the one in a folder, which then goes by the folder's name."""
+        if model in names():
+            first = model.partition("-")[0]  # affine-omniglot knows the affine rules
+            return Solver(model, load(model), first if first in NAMED_SETS else "all")
+        loaded = load(model)
+        task = read_json(Path(model) / "config.json").get("task", {})
+        return Solver(Path(model).resolve().name, loaded, task.get("rules", "all").partition(":")[0])
 
     @property
     def channels(self) -> int:
@@ -67,12 +78,6 @@ class Solver:
     @property
     def size(self) -> int:
         return self.model.size
-
-    @property
-    def rules_name(self) -> str:
-        """The rules it was trained on, which the first word of its name tells: affine-omniglot knows the affine ones."""
-        first = self.name.partition("-")[0]
-        return first if first in NAMED_SETS else "all"
 
     @functools.cached_property
     def rules(self) -> RuleSet:

@@ -1,0 +1,53 @@
+"""Pictures as a model was trained to see them: of its size, in grey or colour, and with ink bright on dark.
+
+Rules fill what they uncover with black, so a ground must be black where there is one. Whether a drawing has a ground is seen
+at the border of x and x', the two pictures of a puzzle to which nothing has happened yet, and decided once for all pictures of
+the puzzle: if one brightness prevails there, that is the ground. If it is brighter than the drawing, all pictures become their
+negatives; then the ground becomes 0 and the brightest ink 1. Photographs that fill their frame have no ground and stay as they
+are.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from fine.solving.pictures import border, luminance
+
+EVEN = 0.25
+"""A border whose middle half of pixels lies within this range of brightness shows a ground."""
+
+
+class Ground(NamedTuple):
+    """What lies behind the drawings of each puzzle; all of shape (b,)."""
+
+    there: Tensor
+    """bool: whether there is a ground at all."""
+    light: Tensor
+    """bool: whether it is brighter than what is drawn on it."""
+    level: Tensor
+    """Its brightness."""
+    ink: Tensor
+    """Brightness of what differs from it most."""
+
+
+def find_ground(plain: Tensor) -> Ground:
+    """The ground of puzzles, from the pictures (b, n, channels, size, size) of each to which nothing has happened."""
+    brightness = luminance(plain)
+    low, level, high = _quantiles(border(brightness).flatten(1), (0.25, 0.5, 0.75))
+    light = level > brightness.mean((1, 2, 3))
+    darkest, brightest = _quantiles(brightness.flatten(1), (0.005, 0.995))
+    ink = torch.where(light, darkest, brightest)
+    return Ground((high - low <= EVEN) & ((ink - level).abs() > 0.02), light, level, ink)
+
+
+def as_ink(pictures: Tensor, ground: Ground) -> Tensor:
+    """Pictures (b, n, channels, size, size) with bright ink on black, where there is a ground."""
+    level, ink = (value[:, None, None, None, None] for value in (ground.level, ground.ink))
+    there = ground.there[:, None, None, None, None]
+    return torch.where(there, ((pictures - level) / torch.where(there, ink - level, 1)).clamp(0, 1), pictures)
+
+
+def _quantiles(values: Tensor, shares: tuple[float, ...]) -> tuple[Tensor, ...]:  # (b, n) -> one (b,) a share
+    ordered = values.sort(dim=1).values
+    return tuple(ordered[:, round(share * (values.shape[1] - 1))] for share in shares)
