@@ -52,6 +52,7 @@ from fine.demo.wording import in_words, title
 from fine.errors import FineError, unknown
 from fine.puzzles import KINDS, RIGHT
 from fine.rules import FAMILIES, Rule
+from fine.solving import NamedRule
 from fine.solving.answers import prepared
 
 PAGE = Path(__file__).parent / "page"
@@ -91,6 +92,10 @@ def make_app(models: Sequence[str]) -> FastAPI:
     def read_all(solver: Solver, texts: Sequence[str]) -> torch.Tensor:  # (n, channels, size, size)
         """x, y, x' and any choices as the model sees them."""
         return prepared(solver.model, [read_png(text) for text in texts])
+
+    def as_named(entry: NamedRule) -> Named:
+        words = in_words(Rule(FAMILIES[entry.family], entry.parameters))
+        return Named(family=entry.family, words=words, probability=entry.probability)
 
     @app.get("/api/about")
     async def about() -> About:
@@ -166,15 +171,9 @@ def make_app(models: Sequence[str]) -> FastAPI:
                 for option, chance in zip(options, chances, strict=True)
             ],
             picked=int(scores.argmax()),
-            named=[
-                Named(
-                    family=entry.family,
-                    words=in_words(Rule(FAMILIES[entry.family], entry.parameters)),
-                    probability=entry.probability,
-                )
-                for entry in explanation.named[:_NAMED]
-            ],
-            drawn=write_png(explanation.drawn),
+            named=[as_named(entry) for entry in explanation.named[:_NAMED]],
+            drawn=write_png(explanation.drawn.picture),
+            drawn_by=as_named(explanation.drawn.rules[0]),
             place=explanation.place,
         )
 

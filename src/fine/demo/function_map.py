@@ -14,8 +14,8 @@ from fine.models.fine import FINE
 from fine.randomness import random_below
 from fine.rules import RuleSet, Warp
 
-A_FAMILY = 60
-"""Points of each family."""
+A_FAMILY, ONE_FAMILY = 60, 240
+"""Points of each family on a map of several, and on its own."""
 _SEED = 0x6D6170
 
 
@@ -43,9 +43,9 @@ def function_vectors(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, channe
     return torch.cat([weight.flatten(1) for weight in model.compose(codes[:, 0], codes[:, 1])], dim=1)
 
 
-def make_map(model: FINE, images: Images, rules: RuleSet) -> FunctionMap:
-    """The map of a model, over pairs of these pictures under rules spread evenly over every family."""
-    numbers = [members[step * len(members) // A_FAMILY] for members in rules.families.values() for step in range(A_FAMILY)]
+def make_map(model: FINE, images: Images, rules: RuleSet, *, count: int) -> FunctionMap:
+    """The map of a model: ``count`` pairs of these pictures for every family, under rules spread evenly over it."""
+    numbers = [members[step * len(members) // count] for members in rules.families.values() for step in range(count)]
     which = torch.from_numpy(random_below(len(images.pixels), _SEED, torch.arange(len(numbers)).numpy()))
     x = images.pixels[which].float() / 255
     y = Warp(rules, size=x.shape[-1])(x, torch.tensor(numbers))

@@ -78,7 +78,8 @@ class Played(BaseModel):
     choices: list[Choice]
     picked: int
     named: list[Named]
-    drawn: Picture = Field(description="x' under the rules the model thinks likely: its answer without any choices")
+    drawn: Picture = Field(description="the answer without any choices: x' under the rule that the model takes for it")
+    drawn_by: Named = Field(description="that rule; it may not be the one it would name for x, if the two look different")
     place: tuple[float, float] = Field(description="of the composed function, on the map")
 
 
@@ -132,6 +133,7 @@ class Control(BaseModel):
 
     name: str
     values: list[float]
+    texts: list[str] = Field(description="the values as people write them")
 
 
 class FamilyHere(BaseModel):

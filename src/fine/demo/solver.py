@@ -9,12 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from fine.demo.function_map import FunctionMap, function_vectors, make_map
+from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, function_vectors, make_map
 from fine.demo.sources import pictures_of
 from fine.models.fine import FINE
 from fine.pretrained import load, names
 from fine.rules import NAMED_SETS, RuleSet, rule_set
-from fine.solving import NamedRule, draw_answer, explain
+from fine.solving import Drawn, NamedRule, draw_answer, explain
 from fine.storage import read_json
 
 EVERYTHING = "all"
@@ -44,7 +44,7 @@ class Explanation(NamedTuple):
     """What a model makes of an example pair."""
 
     named: tuple[NamedRule, ...]
-    drawn: Tensor
+    drawn: Drawn
     place: tuple[float, float]
 
 
@@ -94,14 +94,15 @@ class Solver:
         named = explain(self.model, x, y, rules=self.rules_name, k=question.named)
         drawn = draw_answer(self.model, x, y, new, rules=self.rules_name)
         across, down = self.map(question.map)[0].place(function_vectors(self.model, x[None], y[None]))[0].tolist()
-        return Explanation(named, drawn.picture, (across, down))
+        return Explanation(named, drawn, (across, down))
 
     @functools.lru_cache(maxsize=16)  # noqa: B019 (there are as many solvers as models, for as long as the program runs)
     def map(self, family: str) -> tuple[FunctionMap, RuleSet]:
         """The map of one family, or of everything, and the rules on it."""
         images = pictures_of("glyphs", channels=self.channels, size=self.size)
         rules = self.rules if family == EVERYTHING else rule_set(family)
-        return make_map(self.model, images, rules), rules
+        count = A_FAMILY if family == EVERYTHING else ONE_FAMILY
+        return make_map(self.model, images, rules, count=count), rules
 
 
 def answer_all(solvers: dict[str, Solver], questions: Sequence[Question]) -> list[Answer]:

@@ -39,7 +39,10 @@ def controls_of(family: Family) -> list[Control]:
     values = [sorted(set(column)) for column in zip(*family.grid, strict=True)]
     if math.prod(map(len, values)) != len(family.grid) or family.name not in PARAMETERS:
         return []
-    return [Control(name=name, values=some) for name, some in zip(PARAMETERS[family.name], values, strict=True)]
+    return [
+        Control(name=name, values=some, texts=[text.format(value) for value in some])
+        for (name, text), some in zip(PARAMETERS[family.name], values, strict=True)
+    ]
 
 
 def apply_rules(picture: Tensor, rules: Sequence[Rule]) -> Tensor:  # (channels, size, size), the same out

@@ -18,14 +18,14 @@ TITLES = {
 """What a family is called on the page; one of your own goes by its own name."""
 
 PARAMETERS = {
-    "translation": ("right", "down"),
-    "rotation": ("degrees to the left",),
-    "shear": ("degrees sideways", "degrees downwards"),
-    "scale": ("size",),
-    "fisheye": ("across", "down", "strength"),
-    "wave": ("height", "waves"),
+    "translation": (("right", "{:g}"), ("down", "{:g}")),
+    "rotation": (("to the left", "{:g}°"),),
+    "shear": (("sideways", "{:g}°"), ("downwards", "{:g}°")),
+    "scale": (("size", "{:.0%}"),),
+    "fisheye": (("across", "{:g}"), ("down", "{:g}"), ("strength", "{:g}")),
+    "wave": (("height", "{:g}"), ("waves", "{:g}")),
 }
-"""What the sliders of a family are called."""
+"""What the sliders of a family are called, and how their values are written."""
 
 
 def title(family: str) -> str:

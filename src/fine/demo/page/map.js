@@ -7,6 +7,8 @@ const node = (tag, attributes) => {
   return made;
 };
 
+const evenly = (list, count) => list.filter((_, place) => place % Math.ceil(list.length / count) === 0);
+
 export class FunctionMap {
   constructor(place, families) {
     this.families = families.map(({ name }) => name);
@@ -24,6 +26,9 @@ export class FunctionMap {
   // The dots of one map: coloured by family where there are several, along the family where there is one.
   show(points, { of }) {
     const several = of === "all";
+    // As high as the dots need; both axes keep one scale, so that a ring is a ring.
+    const high = Math.min(114, Math.max(60, ...points.map(({ y }) => Math.abs(y) * 100 + 12)));
+    this.svg.setAttribute("viewBox", `-114 ${-high} 228 ${2 * high}`);
     this.dots.replaceChildren(...points.map(({ x, y, family, words, hue }) => {
       const colour = several ? this.families.indexOf(family) / this.families.length : hue;
       const dot = node("circle", { cx: (x * 100).toFixed(1), cy: (-y * 100).toFixed(1), r: 2.4, "data-family": family });
@@ -33,12 +38,13 @@ export class FunctionMap {
       dot.append(title);
       return dot;
     }));
-    const shown = several ? [...new Set(points.map(({ family }) => family))] : [];
-    this.legend.replaceChildren(...shown.map((family) => {
-      const entry = document.createElement("li");
-      entry.textContent = this.titles[family] ?? family;
+    const entries = several
+      ? [...new Set(points.map(({ family }) => family))].map((family) => [this.titles[family] ?? family, this.families.indexOf(family) / this.families.length, family])
+      : evenly([...new Map(points.map(({ words, hue }) => [words, hue]))], 8);
+    this.legend.replaceChildren(...entries.map(([text, colour, family = ""]) => {
+      const entry = Object.assign(document.createElement("li"), { textContent: text });
       entry.dataset.family = family;
-      entry.style.setProperty("--hue", Math.round(this.families.indexOf(family) / this.families.length * 360 + 30));
+      entry.style.setProperty("--hue", Math.round(colour * 360 + 30));
       return entry;
     }));
   }

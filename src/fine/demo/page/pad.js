@@ -4,7 +4,7 @@ const PEN = 2.3; // pixels of a 32 × 32 picture, about the pen of the character
 
 export class Pad {
   constructor(canvas, { size, label, changed }) {
-    Object.assign(this, { canvas, size, changed, strokes: [], base: null, down: false });
+    Object.assign(this, { canvas, size, label, changed, strokes: [], base: null, down: false });
     canvas.width = canvas.height = size;
     this.context = canvas.getContext("2d", { willReadFrequently: true });
     this.cursor = document.createElement("i");

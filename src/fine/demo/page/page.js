@@ -60,7 +60,7 @@ await trouble.around(async () => {
   const about = await ask("api/about");
   const settings = { model: about.models[0].name, source: "glyphs" };
   const play = new Play(about, settings, trouble), quiz = new Quiz(about, settings, trouble);
-  fill(get("model"), about.models.map(({ name }) => [name, name]), settings.model);
+  fill(get("model"), about.models.map(({ name, families }) => [name, `${name} (${families.length} kinds)`]), settings.model);
   fill(get("source"), about.sources.map(({ name, title }) => [name, title]), settings.source);
   let quizFor = null;
   const changed = async () => {

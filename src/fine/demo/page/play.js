@@ -39,14 +39,15 @@ export class Play {
   }
 
   addTools(figure, pad, { surprise = true } = {}) {
-    const button = (text, action) => {
-      const made = Object.assign(make("button", "quiet", text), { type: "button" });
+    const button = (text, action, sign) => {
+      const made = Object.assign(make("button", sign ? "quiet icon" : "quiet bold", sign ?? text), { type: "button", title: text });
+      made.setAttribute("aria-label", `${text}: ${pad.label}`);
       made.addEventListener("click", action);
       return made;
     };
     const tools = figure.querySelector(".tools");
     if (surprise) tools.append(button("Surprise me", () => this.surprise(pad)));
-    tools.append(button("Undo", () => pad.undo()), button("Clear", () => pad.clear()));
+    tools.append(button("Undo", () => pad.undo(), "↶"), button("Clear", () => pad.clear(), "✕"));
   }
 
   async surprise(pad) {
@@ -106,21 +107,21 @@ export class Play {
     });
   }
 
-  show({ y, choices, picked, named, drawn, place }) {
+  show({ y, choices, picked, named, drawn, drawn_by: by, place }) {
     const [first] = named, right = choices.findIndex(({ kind }) => kind === "right");
     get("y").src = y;
     get("drawn").src = drawn;
-    get("drawn").alt = `The model’s answer, drawn: the second picture ${first.words}`;
+    get("drawn").alt = `The model’s answer, drawn: the second picture, ${by.words}`;
     const told = choices[right]?.words ?? "";
     get("y").alt = `The first picture, ${told}`;
     get("happened").textContent = told;
-    get("sure").textContent = first.words;
+    get("sure").textContent = by.words;
     get("named").replaceChildren(...named.map(({ words, probability }) =>
       make("li", "", make("span", "", words), bar(probability), make("b", "", percent(probability)))));
     get("choices").replaceChildren(...choices.map(({ picture, kind, words, probability }, number) => {
       const letter = "ABCD"[number], is = number === picked;
       const image = Object.assign(make("img", "picture"), { src: picture, alt: `${letter}: ${words}` });
-      const entry = make("li", is ? "picked" : "", image, make("p", "", make("b", "", letter), make("span", "", percent(probability))), bar(probability),
+      const entry = make("li", is ? "picked" : "", make("span", "frame", image), make("p", "", make("b", "", letter), make("span", "", percent(probability))), bar(probability),
         make("small", kind === "right" ? "right" : "", kind === "right" ? "✓ right" : KINDS[kind] || words));
       return entry;
     }));
@@ -130,8 +131,9 @@ export class Play {
     get("verdict").textContent = verdict;
     get("spoken").textContent = `The model thinks the first picture was ${first.words}, ${percent(first.probability)} sure. ${verdict}`;
     this.kin = first.family;
-    const of = this.mapOf === "all" ? this.rules.family?.name ?? first.family : null;
-    this.map.mark(place, { kin: of, words: first.words });
+    this.map.mark(place, { kin: this.mapOf === "all" ? this.rules.family?.name ?? first.family : null, words: first.words });
+    const kin = this.mapOf === "all" ? this.rules.family?.name ?? first.family : this.mapOf;
+    get("map-kin").textContent = `Only: ${this.map.titles[kin]}`;
     get("map-hint").textContent = this.mapOf === "all"
       ? "Each dot is a function composed from one example; the ring is yours. Functions of a kind lie together."
       : "Only this kind: neighbours on the map do nearly the same. The ring is yours.";

@@ -33,7 +33,9 @@ export class Quiz {
         const image = Object.assign(document.createElement("img"), { src: picture, alt: `Choice ${place + 1}`, className: "picture" });
         const number = Object.assign(document.createElement("kbd"), { textContent: place + 1 });
         const note = Object.assign(document.createElement("span"), { className: "note" });
-        button.append(image, number, note);
+        const frame = Object.assign(document.createElement("span"), { className: "frame" });
+        frame.append(image);
+        button.append(frame, number, note);
         button.addEventListener("click", () => this.choose(place));
         const entry = document.createElement("li");
         entry.append(button);
@@ -42,7 +44,7 @@ export class Quiz {
       const had = document.activeElement === get("next");
       get("next").hidden = true;
       if (had) get("options").querySelector("button").focus({ preventScroll: true });
-      get("result").innerHTML = "Choose with the mouse, or press <kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> <kbd>4</kbd>.";
+      get("result").innerHTML = "Pick one, or press <kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> <kbd>4</kbd>.";
       this.open = true;
     });
   }

@@ -14,7 +14,7 @@ export class Rules {
     Object.assign(this, { families, chips, sliders, changed, mix: MIX.map((entry) => entry.at) });
     this.at = Object.fromEntries(families.map((family) => [family.name, START[family.name] ?? family.rules[0]]));
     this.kind = "rotation";
-    const kinds = [...families.map(({ name, title }) => [name, title]), ["mix", "A mix of four"], ["hand", "Draw it yourself"]];
+    const kinds = [...families.map(({ name, title }) => [name, title]), ["mix", "A mix"], ["hand", "Draw it yourself"]];
     chips.replaceChildren(...kinds.map(([name, title]) => {
       const label = document.createElement("label");
       const radio = Object.assign(document.createElement("input"), { type: "radio", name: "family", value: name });
@@ -52,9 +52,10 @@ export class Rules {
       const text = "Draw in field 2 what should become of your picture. No rule is needed: the model only ever sees pictures.";
       this.sliders.replaceChildren(Object.assign(document.createElement("p"), { className: "hint", textContent: text }));
     } else if (this.kind === "mix") {
+      const text = "Hard: it was only ever shown one thing at a time. See how far it gets.";
       this.sliders.replaceChildren(...MIX.map((entry, place) => slider({
         ...entry, value: this.mix[place], moved: (value) => { this.mix[place] = value; this.changed(); },
-      })));
+      })), Object.assign(document.createElement("p"), { className: "hint", textContent: text }));
     } else this.sliders.replaceChildren(...this.familySliders());
   }
 
@@ -67,8 +68,8 @@ export class Rules {
         moved: (which) => { this.at[name] = rules[which]; this.changed(); },
       })];
     }
-    return controls.map(({ name: parameter, values }, place) => slider({
-      name: parameter, low: 0, high: values.length - 1, step: 1, value: values.indexOf(at[place]), show: (which) => values[which],
+    return controls.map(({ name: parameter, values, texts }, place) => slider({
+      name: parameter, low: 0, high: values.length - 1, step: 1, value: values.indexOf(at[place]), show: (which) => texts[which],
       moved: (which) => {
         this.at[name] = this.at[name].map((old, other) => other === place ? values[which] : old);
         this.changed();
