@@ -187,11 +187,11 @@ def make_app(models: Sequence[str]) -> FastAPI:
         places = {number: place / len(members) for members in rules.families.values() for place, number in enumerate(members)}
         return [
             MapPoint(
-                x=across,
-                y=down,
+                x=round(across, 3),
+                y=round(down, 3),
                 family=rules.rules[number].family.name,
                 words=in_words(rules.rules[number]),
-                hue=places[number],
+                hue=round(places[number], 3),
             )
             for (across, down), number in zip(made.points.tolist(), made.rules, strict=True)
         ]

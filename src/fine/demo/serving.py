@@ -16,12 +16,10 @@ PORT = 8000
 
 def serve(models: Sequence[str], *, host: str, port: int | None, open_page: bool, say: Callable[[str], None]) -> None:
     """Serve the page until Ctrl-C."""
-    listening = listen(host, port)
-    address = address_of(listening)
-    config = uvicorn.Config(make_app(models), log_level="warning", server_header=False, timeout_graceful_shutdown=2)
-    server = _Server(config, ready=lambda: _welcome(address, open_page, say))
-    with listening:
-        server.run(sockets=[listening])
+    with listen(host, port) as listening:
+        address = address_of(listening)
+        config = uvicorn.Config(make_app(models), log_level="warning", server_header=False, timeout_graceful_shutdown=2)
+        _Server(config, ready=lambda: _welcome(address, open_page, say)).run(sockets=[listening])
 
 
 def listen(host: str, port: int | None) -> socket.socket:
