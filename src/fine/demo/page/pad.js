@@ -59,6 +59,7 @@ export class Pad {
     for (const stroke of this.strokes) {
       context.beginPath();
       context.moveTo(stroke[0].x, stroke[0].y);
+      context.lineTo(stroke[0].x + 0.01, stroke[0].y); // a line of no length would not even be a dot
       for (const point of stroke) context.lineTo(point.x, point.y);
       context.stroke();
     }
