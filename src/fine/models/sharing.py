@@ -33,10 +33,10 @@ tags:
 
 
 class Shared(PyTorchModelHubMixin, library_name="fine", license="mit"):
-    """A model built as Model(config, channels=…, size=…) that can be saved to a folder, and loaded from one or from the hub."""
+    """A FINE that can be saved to a folder, and loaded from one or from the hub."""
 
     config: Any
-    """A dataclass."""
+    """A FINEConfig."""
     channels: int
     size: int
 
@@ -46,50 +46,22 @@ class Shared(PyTorchModelHubMixin, library_name="fine", license="mit"):
 
         Options are those of the hub: revision, cache_dir, local_files_only, token, force_download.
         """
-        name = pretrained_model_name_or_path
-        folder = Path(name)
-        if folder.is_dir():
-            config = read_json(folder / "config.json")
-            if config.get("format") != FORMAT or not isinstance(config.get("config"), dict):
-                raise FineError(
-                    f"{folder} is not a folder of an exported model: its config.json has no 'config' of format {FORMAT}; "
-                    f"`fine export` makes one of a run folder"
-                )
-        try:
-            return super().from_pretrained(name, **options)
-        except HFValidationError:
-            raise FineError(f"'{name}' is neither a folder nor a name on the hub: give a folder, or OWNER/NAME") from None
-        except (HfHubHTTPError, EntryNotFoundError, OSError) as problem:
-            reason = str(problem).strip().splitlines()[0]
-            raise FineError(f"the model '{name}' cannot be had from the hub: {reason}") from problem
-        except (TypeError, ValueError) as problem:
-            raise FineError(f"the config.json of '{name}' cannot be used ({problem}): expected one of format 1") from problem
+        from fine.models import model_config  # late, because both are about models
+        from fine.runs import load_weights, read_tensors
 
-    @classmethod
-    def _from_pretrained(
-        cls,
-        *,
-        model_id: str,
-        revision: str | None,
-        cache_dir: str | Path | None,
-        force_download: bool,
-        local_files_only: bool,
-        token: str | bool | None,
-        map_location: str = "cpu",
-        strict: bool = True,
-        **model_arguments: Any,
-    ) -> Self:
-        from fine.runs import load_weights, read_tensors  # late, because runs are about models
-
-        if missing := {"config", "channels", "size"} - model_arguments.keys():
-            raise FineError(f"the config.json of '{model_id}' has no {', '.join(sorted(missing))}: it is not a model of fine")
-        model: Any = cls(**model_arguments)
-        path = Path(model_id) / "model.safetensors"
-        if not Path(model_id).is_dir():
-            options: Any = {"revision": revision, "cache_dir": cache_dir, "force_download": force_download, "token": token}
-            path = Path(hf_hub_download(model_id, path.name, local_files_only=local_files_only, **options))
-        load_weights(model, read_tensors(path)[0], path)
-        return model.to(map_location).eval()
+        folder = Path(pretrained_model_name_or_path)
+        if not folder.is_dir():
+            folder = _from_hub(str(pretrained_model_name_or_path), options)
+        path = folder / "config.json"
+        content = read_json(path)
+        if content.get("format") != FORMAT or not isinstance(content.get("config"), dict):
+            raise FineError(f"{path} is not that of a FINE to load: expected format {FORMAT}, as `fine export` writes it")
+        shape = {key: content.get(key) for key in ("channels", "size")}
+        if not all(isinstance(value, int) and value > 0 for value in shape.values()):
+            raise FineError(f"{path} gives {shape} for the pictures: expected two whole numbers, such as 1 and 32")
+        model: Any = cls(model_config("fine", content["config"]), **shape)
+        load_weights(model, read_tensors(folder / "model.safetensors")[0], folder / "model.safetensors")
+        return model.eval()
 
     def _save_pretrained(self, folder: Path) -> None:
         from fine.runs import save_tensors
@@ -109,3 +81,15 @@ class Shared(PyTorchModelHubMixin, library_name="fine", license="mit"):
             f"{CARD}\n# FINE\n\nA Functional Indirection Neural Estimator for {pictures}, {numbers:,} numbers.\n\n"
             f"    model = fine.FINE.from_pretrained(FOLDER)\n\nSettings: {settings}.\n"
         )
+
+
+def _from_hub(name: str, options: dict[str, Any]) -> Path:
+    """The folder that a model of the hub is kept in, downloaded if it is not there yet."""
+    try:
+        config, _ = (Path(hf_hub_download(name, file, **options)) for file in ("config.json", "model.safetensors"))
+    except HFValidationError:
+        raise FineError(f"'{name}' is neither a folder nor a name on the hub: give a folder, or OWNER/NAME") from None
+    except (HfHubHTTPError, EntryNotFoundError, OSError) as problem:
+        reason = next(iter(str(problem).split("\n\n")[-1].strip().splitlines()), type(problem).__name__)
+        raise FineError(f"the model '{name}' cannot be had from the hub: {reason}") from problem
+    return config.parent

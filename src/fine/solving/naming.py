@@ -75,6 +75,8 @@ def distinct_rules(rules: RuleSet, size: int) -> tuple[Warp, tuple[Rule, ...]]:
     looks = warp.grids.flatten(1)
     if warp.negatives is not None:
         looks = torch.cat((looks, warp.negatives.flatten(1).float()), dim=1)
-    earlier = (torch.cdist(looks, looks) < 1e-3).int().argmax(dim=1)  # the first rule that is as good as this one
-    kept = tuple(rule for number, rule in enumerate(rules.rules) if earlier[number] == number)
+    first: dict[bytes, Rule] = {}
+    for look, rule in zip(looks, rules.rules, strict=True):
+        first.setdefault(look.numpy().tobytes(), rule)
+    kept = tuple(first.values())
     return Warp(RuleSet(rules.name, kept), size=size), kept

@@ -105,9 +105,8 @@ def _pixels(picture: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1
     if upright.mode in ("I", "F"):
         raise FineError(f"{name} has 32 bits a pixel, which have no known white: save it with 8 or 16 bits")
     upright.thumbnail((4 * LARGEST, 4 * LARGEST), Image.Resampling.BOX)  # early, or a large picture takes a gigabyte as floats
-    if upright.has_transparency_data:
-        return _checked(np.asarray(upright.convert("RGBA")))
-    return _checked(np.asarray(upright.convert("L" if upright.mode in ("1", "L", "LA") else "RGB")))
+    mode = "L" if upright.mode in ("1", "L", "LA") else "RGB"
+    return _checked(np.asarray(upright.convert(f"{mode}A" if upright.has_transparency_data else mode)))
 
 
 def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
