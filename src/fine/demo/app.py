@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 
 from fine import __version__
 from fine.demo import sources
-from fine.demo.batching import Batcher, TooBusyError
+from fine.demo.batching import MOST, Batcher, TooBusyError
 from fine.demo.choices import make_choices, possible_choices
 from fine.demo.guarding import Guard
 from fine.demo.messages import (
@@ -60,12 +60,12 @@ _NAMED = 3
 _LOOKED_AT = 24  # rules to find four among that look different
 
 
-def make_app(models: Sequence[str]) -> FastAPI:
-    """The application, with these models to choose from."""
+def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
+    """The application, with these models to choose from; ``most`` questions are answered at once."""
     if not models:
         raise FineError("a demo needs at least one model: name one, such as all-glyphs")
     solvers = {solver.name: solver for solver in map(Solver.of, models)}
-    batcher: Batcher[Question, Answer] = Batcher(functools.partial(answer_all, solvers))
+    batcher: Batcher[Question, Answer] = Batcher(functools.partial(answer_all, solvers), most=most)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
