@@ -78,8 +78,7 @@ class Played(BaseModel):
     choices: list[Choice]
     picked: int
     named: list[Named]
-    drawn: Picture = Field(description="the answer without any choices: x' under the rule that the model takes for it")
-    drawn_by: Named = Field(description="that rule; it may not be the one it would name for x, if the two look different")
+    drawn: Picture = Field(description="its answer without any choices: x' under the first of the named rules")
     place: tuple[float, float] = Field(description="of the composed function, on the map")
 
 

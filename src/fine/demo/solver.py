@@ -1,4 +1,4 @@
-"""One model and all that the page asks of it: scores of choices, the rule in words, the answer drawn, a place on the map."""
+"""One model and all that the page asks of it: scores of choices, the rule by name, a place on the map."""
 
 import functools
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from fine.demo.sources import pictures_of
 from fine.models.fine import FINE
 from fine.pretrained import load, names
 from fine.rules import NAMED_SETS, RuleSet, rule_set
-from fine.solving import Drawn, NamedRule, draw_answer, explain
+from fine.solving import NamedRule, explain
 from fine.storage import read_json
 
 EVERYTHING = "all"
@@ -30,11 +30,11 @@ class Scoring(NamedTuple):
 
 
 class Explaining(NamedTuple):
-    """A question: what happened to x, what would that make of x', and where is it on the map?"""
+    """A question: what happened to x, and where is that on the map?"""
 
     model: str
     pictures: Tensor
-    """(3, channels, size, size): x, y, x'."""
+    """(2, channels, size, size): x and y."""
     map: str
     named: int
     """How many rules to name."""
@@ -44,7 +44,6 @@ class Explanation(NamedTuple):
     """What a model makes of an example pair."""
 
     named: tuple[NamedRule, ...]
-    drawn: Drawn
     place: tuple[float, float]
 
 
@@ -89,12 +88,11 @@ class Solver:
             return self.model(puzzles).softmax(1)
 
     def explain(self, question: Explaining) -> Explanation:
-        """The rules most like what happened, the answer drawn, and the place of the composed function."""
-        x, y, new = question.pictures
+        """The rules most like what happened, and the place of the composed function."""
+        x, y = question.pictures
         named = explain(self.model, x, y, rules=self.rules_name, k=question.named)
-        drawn = draw_answer(self.model, x, y, new, rules=self.rules_name)
         across, down = self.map(question.map)[0].place(function_vectors(self.model, x[None], y[None]))[0].tolist()
-        return Explanation(named, drawn, (across, down))
+        return Explanation(named, (across, down))
 
     @functools.lru_cache(maxsize=16)  # noqa: B019 (there are as many solvers as models, for as long as the program runs)
     def map(self, family: str) -> tuple[FunctionMap, RuleSet]:

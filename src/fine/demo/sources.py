@@ -15,7 +15,7 @@ from fine.randomness import random_order
 from fine.rules import rule_set
 from fine.tasks import Task
 
-TITLES = {"glyphs": "invented characters", "omniglot": "handwriting", "cifar100": "photographs", "mnist": "digits"}
+TITLES = {"glyphs": "characters", "omniglot": "handwriting", "cifar100": "photographs", "mnist": "digits"}
 """What a source is called on the page."""
 PUZZLES = 1000
 """Quiz puzzles of a source: as many as anyone will play, drawn in a fraction of a second."""

@@ -1,5 +1,6 @@
 """Rules in plain words, for someone who has never heard of them."""
 
+import re
 from collections.abc import Callable
 
 from fine.rules import Rule
@@ -35,7 +36,7 @@ def title(family: str) -> str:
 def in_words(rule: Rule) -> str:
     """What a rule does, as one would say it: "turned 45° to the left"."""
     words = _WORDS.get(rule.family.name)
-    return words(*rule.parameters) if words else str(rule)
+    return re.sub(r"-(?=\d)", "−", words(*rule.parameters)) if words else str(rule)
 
 
 def _shifted(right: float, down: float) -> str:

@@ -16,15 +16,17 @@ export async function ask(path, body) {
 }
 
 // One question at a time: while one is on its way only the latest of those that follow is kept.
-export function latest(question) {
+export function latest(question, busy) {
   let running = false, waiting = false;
   return async function again() {
     if (running) { waiting = true; return; }
     running = true;
+    busy(true);
     try {
       do { waiting = false; await question(); } while (waiting);
     } finally {
       running = false;
+      busy(false);
     }
   };
 }

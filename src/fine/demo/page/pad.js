@@ -1,6 +1,6 @@
 // A pad to draw on: with mouse, finger, pen, or the keyboard. It holds a picture of the size the model sees.
 
-const PEN = 2.3; // pixels of a 32 × 32 picture, about the pen of the characters it was trained on
+const PEN = 1.8; // pixels of a 32 × 32 picture, about the pen of the characters it was trained on
 
 export class Pad {
   constructor(canvas, { size, label, changed }) {
@@ -52,6 +52,7 @@ export class Pad {
 
   paint() {
     const { context, size } = this;
+    this.canvas.parentElement.toggleAttribute("data-empty", this.empty && !this.canvas.hidden);
     context.fillStyle = "#000";
     context.fillRect(0, 0, size, size);
     if (this.base) context.drawImage(this.base, 0, 0, size, size);

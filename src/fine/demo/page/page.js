@@ -60,7 +60,7 @@ await trouble.around(async () => {
   const about = await ask("api/about");
   const settings = { model: about.models[0].name, source: "glyphs" };
   const play = new Play(about, settings, trouble), quiz = new Quiz(about, settings, trouble);
-  fill(get("model"), about.models.map(({ name, families }) => [name, `${name} (${families.length} kinds)`]), settings.model);
+  fill(get("model"), about.models.map(({ name }) => [name, name]), settings.model);
   fill(get("source"), about.sources.map(({ name, title }) => [name, title]), settings.source);
   let quizFor = null;
   const changed = async () => {
@@ -69,8 +69,10 @@ await trouble.around(async () => {
     const colour = about.sources.find(({ name }) => name === settings.source).colour;
     document.body.classList.toggle("ink", !colour);
     quizFor = null;
+    document.body.classList.add("busy"); // thousands of photographs take a few seconds, once
     if (!get("quiz").hidden) await startQuiz();
     await play.start();
+    document.body.classList.remove("busy");
   };
   const startQuiz = async () => {
     if (quizFor === `${settings.model} ${settings.source}`) return;

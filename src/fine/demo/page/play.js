@@ -32,7 +32,7 @@ export class Play {
     this.addTools(get("figure-new"), this.new);
     this.rules = new Rules(about.families, { chips: get("families"), sliders: get("sliders"), changed: () => this.ruleChanged() });
     this.map = new FunctionMap(get("map"), about.families);
-    this.refresh = latest(() => this.answer());
+    this.refresh = latest(() => this.answer(), (busy) => get("play").setAttribute("aria-busy", busy));
     get("again").addEventListener("click", () => { this.seed += 1; this.refresh(); });
     get("map-all").addEventListener("click", () => this.showMap("all"));
     get("map-kin").addEventListener("click", () => this.showMap(this.rules.family?.name ?? this.kin ?? "all"));
@@ -72,6 +72,7 @@ export class Play {
     const byHand = this.rules.byHand;
     get("y-pad").hidden = !byHand;
     get("y").hidden = byHand;
+    this.y.paint();
     get("figure-y").querySelector(".tools").hidden = !byHand;
     get("happened").hidden = byHand;
     get("y-caption").textContent = byHand ? "Draw what becomes of it" : "Change it";
@@ -81,8 +82,9 @@ export class Play {
 
   async showMap(of) {
     await this.trouble.around(async () => {
-      const points = await ask(`api/map?model=${encodeURIComponent(this.settings.model)}&family=${of}`);
       this.mapOf = of;
+      const points = await ask(`api/map?model=${encodeURIComponent(this.settings.model)}&family=${of}`);
+      if (this.mapOf !== of) return; // another map was asked for meanwhile
       this.map.show(points, { of });
       get("map-all").setAttribute("aria-pressed", of === "all");
       get("map-kin").setAttribute("aria-pressed", of !== "all");
@@ -103,19 +105,19 @@ export class Play {
       const { model, source } = this.settings;
       const question = { model, source, x: x.picture, new: this.new.picture, map: this.mapOf, seed: this.seed };
       const played = await ask("api/play", rules.byHand ? { ...question, y: y.picture } : { ...question, steps: rules.steps });
-      this.show(played);
+      this.show(played, question.map);
     });
   }
 
-  show({ y, choices, picked, named, drawn, drawn_by: by, place }) {
+  show({ y, choices, picked, named, drawn, place }, mapOf) {
     const [first] = named, right = choices.findIndex(({ kind }) => kind === "right");
     get("y").src = y;
     get("drawn").src = drawn;
-    get("drawn").alt = `The model’s answer, drawn: the second picture, ${by.words}`;
+    get("drawn").alt = `The model’s answer, drawn: the second picture, ${first.words}`;
     const told = choices[right]?.words ?? "";
     get("y").alt = `The first picture, ${told}`;
     get("happened").textContent = told;
-    get("sure").textContent = by.words;
+    get("sure").textContent = first.words;
     get("named").replaceChildren(...named.map(({ words, probability }) =>
       make("li", "", make("span", "", words), bar(probability), make("b", "", percent(probability)))));
     get("choices").replaceChildren(...choices.map(({ picture, kind, words, probability }, number) => {
@@ -131,8 +133,9 @@ export class Play {
     get("verdict").textContent = verdict;
     get("spoken").textContent = `The model thinks the first picture was ${first.words}, ${percent(first.probability)} sure. ${verdict}`;
     this.kin = first.family;
-    this.map.mark(place, { kin: this.mapOf === "all" ? this.rules.family?.name ?? first.family : null, words: first.words });
-    const kin = this.mapOf === "all" ? this.rules.family?.name ?? first.family : this.mapOf;
+    if (mapOf !== this.mapOf) return; // another map is on its way, and the answer that belongs to it
+    const kin = mapOf === "all" ? this.rules.family?.name ?? first.family : mapOf;
+    this.map.mark(place, { kin: mapOf === "all" ? kin : null, words: first.words });
     get("map-kin").textContent = `Only: ${this.map.titles[kin]}`;
     get("map-hint").textContent = this.mapOf === "all"
       ? "Each dot is a function composed from one example; the ring is yours. Functions of a kind lie together."
