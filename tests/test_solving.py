@@ -20,7 +20,7 @@ from fine.solving.answers import fitted, prepared
 from fine.solving.drawn import under_rule
 from fine.solving.ink import as_ink, find_ground
 from fine.solving.naming import distinct_rules
-from pillow_puzzles import FAMILIES, puzzle, save, shape
+from pillow_puzzles import FAMILIES, MATERIALS, puzzle, save, shape
 
 RNG = np.random.default_rng(0)
 
@@ -275,6 +275,17 @@ def test_pictures_made_by_another_program_are_solved(model, tmp_path):
     right = [answer.index == place for answer, (_, place) in zip(answers, made, strict=True)]
     shares = {family: sum(right[number :: len(FAMILIES)]) / 40 for number, family in enumerate(FAMILIES)}
     assert sum(right) >= 180, shares
+
+
+@pytest.mark.parametrize("material", [name for name in MATERIALS if name != "dark on white"])
+def test_it_does_not_matter_how_a_drawing_comes(model, material):
+    """At least 90 of 100 puzzles are answered as the same ones in black on white are."""
+    made = [puzzle(number)[0] for number in range(100)]
+    plain, other = (
+        solve_many(model, [(x, y, new, choices) for x, y, new, *choices in ([change(p) for p in one] for one in made)])
+        for change in (MATERIALS["dark on white"], MATERIALS[material])
+    )
+    assert sum(one.index == two.index for one, two in zip(plain, other, strict=True)) >= 90
 
 
 # Names
