@@ -1,10 +1,12 @@
 """Puzzles that owe nothing to this program's renderer: shapes by ImageDraw, and Pillow's own rotate, transform and paste."""
 
+import io
 import random
 from collections.abc import Callable
 from pathlib import Path
 
-from PIL import Image, ImageDraw
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 SIDE, PAPER, PEN = 96, 255, 0
 UNIT = SIDE // 32  # a pixel of the rules
@@ -81,3 +83,35 @@ def save(pictures: list[Image.Image], folder: Path) -> list[Path]:
     for picture, path in zip(pictures, paths, strict=True):
         picture.save(path)
     return paths
+
+
+def inverted(picture: Image.Image) -> Image.Image:
+    """Bright strokes on black."""
+    return ImageOps.invert(picture)
+
+
+def on_nothing(picture: Image.Image) -> Image.Image:
+    """Blue strokes on a transparent ground."""
+    ink = Image.new("RGBA", picture.size, (20, 40, 120, 0))
+    ink.putalpha(ImageOps.invert(picture))
+    return ink
+
+
+def photographed(picture: Image.Image) -> Image.Image:
+    """As a phone sees it on a table: larger, soft, noisy, lit from the left, in the artefacts of a JPEG file."""
+    soft = np.asarray(picture.resize((400, 400)).filter(ImageFilter.GaussianBlur(2))) / 255
+    light = np.linspace(0.95, 0.5, 400)
+    noise = np.random.default_rng(0).normal(0, 0.02, soft.shape)
+    seen = np.clip((0.15 + 0.85 * soft) * light + noise, 0, 1)
+    file = io.BytesIO()
+    Image.fromarray((255 * seen).astype(np.uint8)).convert("RGB").save(file, format="JPEG", quality=70)
+    return Image.open(file)
+
+
+MATERIALS: dict[str, Change] = {
+    "dark on white": lambda picture: picture,
+    "bright on black": inverted,
+    "on a transparent ground": on_nothing,
+    "photographed": photographed,
+}
+"""Ways a drawing may come."""

@@ -20,7 +20,7 @@ from fine.solving.answers import fitted, prepared
 from fine.solving.drawn import under_rule
 from fine.solving.ink import as_ink, find_ground
 from fine.solving.naming import distinct_rules
-from pillow_puzzles import FAMILIES, puzzle, save, shape
+from pillow_puzzles import FAMILIES, MATERIALS, puzzle, save, shape
 
 RNG = np.random.default_rng(0)
 
@@ -181,6 +181,16 @@ def test_ink_is_bright_on_black_whatever_paper_and_pen(glyph_puzzles, paper, pen
     assert (as_ink(drawn, find_ground(drawn)) - glyphs).abs().max() < 0.05
 
 
+@pytest.mark.parametrize("angle", range(0, 360, 45))
+def test_light_that_falls_from_one_side_changes_nothing(model, angle):
+    """Paper that is twice as bright on one side as on the other, as in a photograph beside a window."""
+    down, across = np.mgrid[-1:1:96j, -1:1:96j]
+    light = 0.6 + 0.13 * (across * np.cos(np.radians(angle)) + down * np.sin(np.radians(angle)))
+    pictures = [np.asarray(picture) / 255 for picture in puzzle(0)[0]]
+    lit = [(0.1 + 0.9 * picture) * light for picture in pictures]
+    assert (prepared(model, lit) - prepared(model, pictures)).abs().mean() < 0.02
+
+
 def test_photographs_that_fill_their_frame_stay_as_they_are():
     ramp = torch.linspace(0, 1, 32).expand(1, 2, 3, 32, 32)
     noise = torch.rand(4, 2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
@@ -257,17 +267,25 @@ def test_fewer_than_two_choices_are_refused(model, choices, drawing):
         solve_many(model, torch.zeros(1, 3 + choices, 1, 32, 32))
 
 
-@pytest.mark.parametrize("name", fine.pretrained.names())
-def test_pictures_made_by_another_program_are_solved(name, tmp_path):
+def test_pictures_made_by_another_program_are_solved(model, tmp_path):
     """200 puzzles as PNG files, drawn, turned, moved, mirrored, scaled and cut up by Pillow: nine in ten."""
-    if name != "all-glyphs":
-        pytest.skip("only the model for all rules has learned all five families")
     made = [puzzle(number) for number in range(200)]
     files = [save(pictures, tmp_path / str(number)) for number, (pictures, _) in enumerate(made)]
-    answers = solve_many(fine.load(name), [(x, y, new, choices) for x, y, new, *choices in files])
+    answers = solve_many(model, [(x, y, new, choices) for x, y, new, *choices in files])
     right = [answer.index == place for answer, (_, place) in zip(answers, made, strict=True)]
     shares = {family: sum(right[number :: len(FAMILIES)]) / 40 for number, family in enumerate(FAMILIES)}
     assert sum(right) >= 180, shares
+
+
+@pytest.mark.parametrize("material", [name for name in MATERIALS if name != "dark on white"])
+def test_it_does_not_matter_how_a_drawing_comes(model, material):
+    """At least 90 of 100 puzzles are answered as the same ones in black on white are."""
+    made = [puzzle(number)[0] for number in range(100)]
+    plain, other = (
+        solve_many(model, [(x, y, new, choices) for x, y, new, *choices in ([change(p) for p in one] for one in made)])
+        for change in (MATERIALS["dark on white"], MATERIALS[material])
+    )
+    assert sum(one.index == two.index for one, two in zip(plain, other, strict=True)) >= 90
 
 
 # Names

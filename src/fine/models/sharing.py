@@ -8,11 +8,14 @@ The folder is the one of the hub's own mixin, and the one of the models in fine.
 """
 
 import dataclasses
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
-from huggingface_hub import ModelCard, PyTorchModelHubMixin, hf_hub_download
-from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # in a notebook without widgets the hub's progress bars say that they will be plain
+    from huggingface_hub import ModelCard, PyTorchModelHubMixin, hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
 
 from fine.errors import FineError
 from fine.storage import read_json, write_json

@@ -23,9 +23,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in _HERE.glob("*/model.safetensors")))
 
 
+def folder_of(name: str) -> Path:
+    """Where a model of the package is; RunConfig takes it for `encoder_from`."""
+    if name not in names():
+        raise unknown("pretrained model", name, names())
+    return _HERE / name
+
+
 def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
     """The FINE called ``name``, or the one in a run folder or an exported folder, ready to answer."""
-    folder = _HERE / name if str(name) in names() else Path(name)
+    folder = folder_of(str(name)) if str(name) in names() else Path(name)
     if not folder.is_dir():
         raise unknown("model", str(name), (*names(), "a run folder", "an exported folder"))
     if "task" not in read_json(folder / "config.json"):  # only a run knows what it was trained on

@@ -13,7 +13,7 @@ from torch import Tensor
 from fine.drawing.terminal import choice_name
 from fine.errors import FineError
 from fine.models.fine import FINE
-from fine.solving.ink import as_ink, find_ground
+from fine.solving.ink import bright_ink
 from fine.solving.pictures import Source, luminance, read_picture, resized
 
 Puzzle = tuple[Source, Source, Source, Sequence[Source]]
@@ -58,7 +58,7 @@ def solve_many(model: FINE, puzzles: Tensor | Iterable[Puzzle]) -> list[Answer]:
     if isinstance(puzzles, Tensor):
         if puzzles.ndim != 5 or puzzles.shape[1] < 5 or puzzles.shape[3] != puzzles.shape[4]:
             raise FineError(f"puzzles have shape {tuple(puzzles.shape)}: expected (n, 3 + choices, channels, size, size)")
-        return [answer for part in puzzles.split(_BATCH) for answer in _answers(model, fitted(model, part))]
+        return [answer for part in puzzles.split(_BATCH) for answer in _answers(model, part)]
     answers: dict[int, Answer] = {}
     waiting: dict[int, list[tuple[int, Tensor]]] = {}  # by number of choices, for only those fit into one batch
 
@@ -70,7 +70,7 @@ def solve_many(model: FINE, puzzles: Tensor | Iterable[Puzzle]) -> list[Answer]:
         if len(choices) < 2:
             raise FineError(f"there are {len(choices)} choices: a puzzle needs at least 2 to choose from")
         group = waiting.setdefault(len(choices), [])
-        group.append((number, prepared(model, [x, y, new, *choices])))
+        group.append((number, _read(model, [x, y, new, *choices])))
         if len(group) == _BATCH:
             answer_waiting(len(choices))
     for count in list(waiting):
@@ -80,27 +80,28 @@ def solve_many(model: FINE, puzzles: Tensor | Iterable[Puzzle]) -> list[Answer]:
 
 def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:
     """x, y, x' and any choices as the model sees them: (n, channels, size, size)."""
-    pictures = [read_picture(source) for source in sources]
-    sized = [_channels(resized(picture[None], model.size), model.channels) for picture in pictures]
-    return fitted(model, torch.cat(sized)[None])[0]
+    return fitted(model, _read(model, sources)[None])[0]
 
 
 def fitted(model: FINE, pictures: Tensor) -> Tensor:
     """Puzzles (b, n, channels, h, w) in the model's size and channels, with bright ink on black."""
-    b, n = pictures.shape[:2]
     device = next(model.parameters()).device
-    flat = _channels(resized(pictures.flatten(0, 1).to(device), model.size), model.channels)
-    sized = flat.unflatten(0, (b, n))
-    return as_ink(sized, find_ground(sized[:, [0, 2]]))
+    flat = _sized(pictures.flatten(0, 1).to(device), model)
+    return bright_ink(flat.unflatten(0, pictures.shape[:2]))
 
 
-def _channels(pictures: Tensor, channels: int) -> Tensor:  # (n, any, h, w) -> (n, channels, h, w)
-    if pictures.shape[1] == channels:
-        return pictures
-    return luminance(pictures)[:, None] if channels == 1 else pictures.expand(-1, channels, -1, -1)
+def _read(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
+    return torch.cat([_sized(read_picture(source)[None], model) for source in sources])
 
 
-def _answers(model: FINE, pictures: Tensor) -> list[Answer]:  # (b, 3 + k, channels, size, size)
-    probabilities = model(pictures).softmax(dim=1)
+def _sized(pictures: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)
+    sized = resized(pictures, model.size)
+    if sized.shape[1] == model.channels:
+        return sized
+    return luminance(sized)[:, None] if model.channels == 1 else sized.expand(-1, model.channels, -1, -1)
+
+
+def _answers(model: FINE, puzzles: Tensor) -> list[Answer]:  # (b, 3 + k, channels, h, w)
+    probabilities = model(fitted(model, puzzles)).softmax(dim=1)
     rows = zip(probabilities.argmax(dim=1).tolist(), probabilities.tolist(), strict=True)
     return [Answer(index, tuple(row)) for index, row in rows]

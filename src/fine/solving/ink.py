@@ -3,8 +3,8 @@
 Rules fill what they uncover with black, so a ground must be black where there is one. Whether a drawing has a ground is seen
 at the border of x and x', the two pictures of a puzzle to which nothing has happened yet, and decided once for all pictures of
 the puzzle: if one brightness prevails there, that is the ground. If it is brighter than the drawing, all pictures become their
-negatives; then the ground becomes 0 and the brightest ink 1. Photographs that fill their frame have no ground and stay as they
-are.
+negatives; then the ground becomes 0 and the brightest ink 1. Light that falls from one side is evened out before, picture by
+picture. Photographs that fill their frame have no ground and stay as they are.
 """
 
 from typing import NamedTuple
@@ -46,6 +46,31 @@ def as_ink(pictures: Tensor, ground: Ground) -> Tensor:
     level, ink = (value[:, None, None, None, None] for value in (ground.level, ground.ink))
     there = ground.there[:, None, None, None, None]
     return torch.where(there, ((pictures - level) / torch.where(there, ink - level, 1)).clamp(0, 1), pictures)
+
+
+def bright_ink(pictures: Tensor) -> Tensor:
+    """Puzzles (b, n, channels, size, size), x first and x' third, with bright ink on black where they have a ground."""
+    even = evenly_lit(pictures)
+    ground = find_ground(even[:, [0, 2]])
+    return torch.where(ground.there[:, None, None, None, None], as_ink(even, ground), pictures)
+
+
+def evenly_lit(pictures: Tensor) -> Tensor:
+    """Pictures (b, n, channels, size, size) without the slope of brightness along their borders, where that is a plane."""
+    brightness = luminance(pictures)
+    across = torch.linspace(-1, 1, pictures.shape[-1], device=pictures.device)
+    slopes = torch.stack((across.expand(len(across), -1), across[:, None].expand(-1, len(across))))  # (2, size, size)
+    known = torch.cat((border(slopes), torch.ones_like(border(slopes[:1])))).T  # (m, 3)
+    seen = border(brightness)[..., None]  # (b, n, m, 1)
+    trust = torch.ones_like(seen)
+    for _ in range(4):  # least squares, then again without what lies far from the plane: strokes that reach the border
+        plane = torch.linalg.solve(
+            (trust * known).mT @ known + 1e-4 * torch.eye(3, device=seen.device), (trust * known).mT @ seen
+        )
+        trust = ((known @ plane - seen).abs() < 0.1).float()
+    is_plane = trust.mean((2, 3)) >= 0.75
+    slope = (plane[..., :2, :, None] * slopes).sum(2) * is_plane[..., None, None]  # (b, n, size, size)
+    return (pictures - slope[:, :, None]).clamp(0, 1)
 
 
 def _quantiles(values: Tensor, shares: tuple[float, ...]) -> tuple[Tensor, ...]:  # (b, n) -> one (b,) a share

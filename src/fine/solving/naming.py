@@ -18,7 +18,7 @@ from fine.rules import Rule, RuleSet, Warp, rule_set
 from fine.solving.answers import prepared
 from fine.solving.pictures import Source
 
-SHARPNESS = 3.0
+SHARPNESS = 4.0
 """Factor on distances before the softmax over rules: with it a rule is about as often the right one as its probability says."""
 
 

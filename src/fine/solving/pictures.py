@@ -98,7 +98,6 @@ def _open(source: str | os.PathLike[str] | bytes) -> tuple[str, io.BytesIO]:
 
 def _pixels(picture: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
     """A Pillow image the right way up, laid on paper where it is transparent."""
-    picture.seek(0)
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
         return _checked(np.asarray(upright).astype(np.uint16))
