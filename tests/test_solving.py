@@ -212,6 +212,13 @@ def test_blank_pictures_are_no_trouble(model):
         assert answer.probabilities == pytest.approx((0.5, 0.5))
 
 
+def test_a_model_for_colour_sees_pictures_as_they_are():
+    model = fine.FINE(fine.FINEConfig(), channels=3, size=32)
+    white = torch.ones(1, 7, 3, 32, 32)
+    white[..., 10:20, 10:20] = 0.2
+    assert torch.equal(fitted(model, white), white)
+
+
 # Answers
 
 

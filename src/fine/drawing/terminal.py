@@ -81,7 +81,8 @@ def _means(console: Console) -> tuple[bool, int, Callable[[Text], None]]:
     def write(line: Text) -> None:
         if console.options.ascii_only:
             line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
-        line.rstrip()
+        if not coloured:  # spaces with a ground are part of a picture
+            line.rstrip()
         console.print(line, no_wrap=True, overflow="crop", highlight=False)
 
     return coloured, size, write

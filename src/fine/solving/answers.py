@@ -84,10 +84,11 @@ def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:
 
 
 def fitted(model: FINE, pictures: Tensor) -> Tensor:
-    """Puzzles (b, n, channels, h, w) in the model's size and channels, with bright ink on black."""
+    """Puzzles (b, n, channels, h, w) in the model's size and channels, and with bright ink on black if it is one for grey."""
     device = next(model.parameters()).device
-    flat = _sized(pictures.flatten(0, 1).to(device), model)
-    return bright_ink(flat.unflatten(0, pictures.shape[:2]))
+    sized = _sized(pictures.flatten(0, 1).to(device), model).unflatten(0, pictures.shape[:2])
+    # Models for colour have learned from photographs, where a white wall is not paper: they see pictures as they are.
+    return bright_ink(sized) if model.channels == 1 else sized
 
 
 def _read(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)

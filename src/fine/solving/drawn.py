@@ -39,8 +39,8 @@ class Drawn:
 def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = "affine") -> Drawn:
     """What is to ``new`` as y is to x, drawn in the colours and at the resolution of ``new``."""
     model.eval()
-    warp, members = distinct_rules(rule_set(rules), model.size)
     pictures = prepared(model, [x, y, new])
+    warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
     codes = model.encode(pictures[None])[0]
     guess = model.apply_function(model.compose(codes[:1], codes[1:2]), codes[2:])
     logits = -model.distance(codes_under_rules(model, pictures[2], warp), guess)

@@ -1,10 +1,10 @@
-"""Pictures as a model was trained to see them: of its size, in grey or colour, and with ink bright on dark.
+"""Drawings as a model was trained to see them: with ink bright on black.
 
-Rules fill what they uncover with black, so a ground must be black where there is one. Whether a drawing has a ground is seen
-at the border of x and x', the two pictures of a puzzle to which nothing has happened yet, and decided once for all pictures of
-the puzzle: if one brightness prevails there, that is the ground. If it is brighter than the drawing, all pictures become their
-negatives; then the ground becomes 0 and the brightest ink 1. Light that falls from one side is evened out before, picture by
-picture. Photographs that fill their frame have no ground and stay as they are.
+Rules fill what they uncover with black, so a ground must be black where there is one. Whether drawings have a ground is seen
+in x and x', the two pictures of a puzzle to which nothing has happened yet, and decided once for all pictures of the puzzle: if
+one brightness prevails at their borders and covers much of them, that is the ground. If it is brighter than the drawing, all
+pictures become their negatives; then the ground becomes 0 and the brightest ink 1. Light that falls from one side is evened out
+before, picture by picture. Pictures without a ground stay as they are.
 """
 
 from typing import NamedTuple
@@ -14,8 +14,10 @@ from torch import Tensor
 
 from fine.solving.pictures import border, luminance
 
-EVEN = 0.25
-"""A border whose middle half of pixels lies within this range of brightness shows a ground."""
+NEAR = 0.12
+"""Pixels whose brightness is this near to that of the ground belong to it."""
+AT_BORDER, OF_ALL = 0.75, 0.4
+"""Shares of the border and of the whole that a ground must have; most photographs lack one or the other."""
 
 
 class Ground(NamedTuple):
@@ -34,11 +36,14 @@ class Ground(NamedTuple):
 def find_ground(plain: Tensor) -> Ground:
     """The ground of puzzles, from the pictures (b, n, channels, size, size) of each to which nothing has happened."""
     brightness = luminance(plain)
-    low, level, high = _quantiles(border(brightness).flatten(1), (0.25, 0.5, 0.75))
-    light = level > brightness.mean((1, 2, 3))
+    (level,) = _quantiles(border(brightness).flatten(1), (0.5,))
     darkest, brightest = _quantiles(brightness.flatten(1), (0.005, 0.995))
+    light = level > brightness.mean((1, 2, 3))
     ink = torch.where(light, darkest, brightest)
-    return Ground((high - low <= EVEN) & ((ink - level).abs() > 0.02), light, level, ink)
+    near = (brightness - level[:, None, None, None]).abs() <= NEAR
+    at_border, of_all = border(near).float().mean((1, 2)), near.float().mean((1, 2, 3))
+    there = (at_border >= AT_BORDER) & (of_all >= OF_ALL) & ((ink - level).abs() > 0.02)
+    return Ground(there, light, level, ink)
 
 
 def as_ink(pictures: Tensor, ground: Ground) -> Tensor:

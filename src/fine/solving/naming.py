@@ -42,8 +42,8 @@ def explain(model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
     if k < 1:
         raise FineError(f"k is {k}: give the number of rules to name, at least 1")
     model.eval()
-    warp, members = distinct_rules(rule_set(rules), model.size)
     pictures = prepared(model, [x, y, x])[None]  # x is what the function is applied to as well
+    warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
     codes = model.encode(pictures)[0]
     done = model.apply_function(model.compose(codes[:1], codes[1:2]), codes[:1])
     logits = -SHARPNESS * model.distance(codes_under_rules(model, pictures[0, 0], warp), done)
@@ -69,7 +69,7 @@ def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, .
 
 
 @functools.lru_cache(maxsize=8)
-def distinct_rules(rules: RuleSet, size: int) -> tuple[Warp, tuple[Rule, ...]]:
+def distinct_rules(rules: RuleSet, size: int, device: torch.device | str = "cpu") -> tuple[Warp, tuple[Rule, ...]]:
     """The rules of a set without those that do the same as an earlier one, such as rotation by 0° and scale × 1."""
     warp = Warp(rules, size=size)
     looks = warp.grids.flatten(1)
@@ -79,4 +79,4 @@ def distinct_rules(rules: RuleSet, size: int) -> tuple[Warp, tuple[Rule, ...]]:
     for look, rule in zip(looks, rules.rules, strict=True):
         first.setdefault(look.numpy().tobytes(), rule)
     kept = tuple(first.values())
-    return Warp(RuleSet(rules.name, kept), size=size), kept
+    return Warp(RuleSet(rules.name, kept), size=size, device=device), kept
