@@ -6,18 +6,23 @@ TORCH  ?= torch==2.13.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test lint benchmark clean
+.PHONY: run test lint browser benchmark clean
 
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --fresh --epochs 4
 
-test: $(VENV)/.installed lint
+test: $(VENV)/.installed lint browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+browser: # the page is tested in chromium: installed where it is missing and can be, done without where it cannot
+	@command -v chromium >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get install --yes --quiet=2 chromium >/dev/null 2>&1; } \
+	  || echo "there is no chromium: the tests of the page in a browser are skipped"
 
 benchmark: $(VENV)/.installed
 	$(BIN)/python benchmarks/all.py

@@ -10,15 +10,28 @@ from typing import Annotated
 import tyro
 
 from fine.cli.data import Data
+from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
+from fine.cli.export import Export
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
 from fine.cli.reproduce import Reproduce
+from fine.cli.solve import Solve
 from fine.cli.terminal import console, fail
 from fine.cli.train import Train
 from fine.errors import FineError
 
-Command = Train | Evaluate | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")] | Data | Reproduce | Report
+Command = (
+    Train
+    | Evaluate
+    | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")]
+    | Data
+    | Reproduce
+    | Report
+    | Solve
+    | Export
+    | Demo
+)
 
 DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."
 

@@ -1,6 +1,7 @@
 """Puzzles in a terminal, in half-block characters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from string import ascii_uppercase
 
 from rich.console import Console
 from rich.text import Text
@@ -14,21 +15,13 @@ SHADES = " .:-=+*#%@"
 """Dark to bright, for terminals without colour."""
 
 _ANSI = {TICK: "green", CROSS: "red", "": ""}  # a terminal's own green and red fit its own ground
-_ASCII = str.maketrans({"→": ">", TICK: "v", CROSS: "x", "×": "x", "°": "", "·": "-"})
+_ASCII = str.maketrans({"→": ">", TICK: "v", CROSS: "x", "×": "x", "°": "", "·": "-", "█": "#", "░": "."})
 _GROUND = 28  # brightness of black
 
 
 def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool = False, chosen: Chosen | None = None) -> None:
     """Draw puzzles in the terminal, two pixels a character; in ASCII shades where there is no colour."""
-    coloured = console.color_system in ("256", "truecolor") and not console.no_color and not console.options.ascii_only
-    size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))
-
-    def write(line: Text) -> None:
-        if console.options.ascii_only:
-            line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
-        line.rstrip()
-        console.print(line, no_wrap=True, overflow="crop", highlight=False)
-
+    coloured, size, write = _means(console)
     for heading, views in look_at(puzzles, numbers, answers, chosen).items():
         if heading:
             write(Text(heading, style="bold"))
@@ -45,6 +38,54 @@ def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool 
             write(Text())
             for line in [*_beside(pictures[3:], arrows=False), labels, Text()]:
                 write(line)
+
+
+def show_solved(pictures: Tensor, *, console: Console, chosen: int | None = None) -> None:
+    """Draw one puzzle with any number of choices, uint8 (3 + k, channels, 32, 32), and mark the one that was chosen."""
+    coloured, size, write = _means(console)
+    cells = [_cells(picture, coloured) for picture in shrink(pictures, size)]
+    for line in _beside([*cells[:3], _question(size, coloured)], arrows=True):
+        write(line)
+    for first in range(0, len(cells) - 3, 4):
+        row = cells[3 + first : 7 + first]
+        labels = Text("   ").join(
+            Text(f"{name} {TICK if number == chosen else ''}".strip().center(size), style="bold" if number == chosen else "")
+            for number, name in ((number, choice_name(number)) for number in range(first, first + len(row)))
+        )
+        for line in [Text(), *_beside(row, arrows=False), labels]:
+            write(line)
+    write(Text())
+
+
+def show_bar(name: str, probability: float, *, console: Console, chosen: bool = False) -> None:
+    """A line with a probability as a bar and in per cent."""
+    _, _, write = _means(console)
+    width = max(10, min(30, console.width - 50))
+    full = round(probability * width)
+    line = Text(f"{name}  ")
+    line.append("█" * full, style="green" if chosen else "cyan")
+    line.append("░" * (width - full), style="dim")
+    write(line.append(f" {probability:6.1%}"))
+
+
+def choice_name(number: int) -> str:
+    """A, B … Z for the first 26 choices, then numbers from 27."""
+    return ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1)
+
+
+def _means(console: Console) -> tuple[bool, int, Callable[[Text], None]]:
+    """Whether a console has colours, how large a picture is drawn on it, and how a line is written to it."""
+    coloured = console.color_system in ("256", "truecolor") and not console.no_color and not console.options.ascii_only
+    size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))
+
+    def write(line: Text) -> None:
+        if console.options.ascii_only:
+            line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
+        if not coloured:  # spaces with a ground are part of a picture
+            line.rstrip()
+        console.print(line, no_wrap=True, overflow="crop", highlight=False)
+
+    return coloured, size, write
 
 
 def _cells(picture: Tensor, coloured: bool) -> list[Text]:

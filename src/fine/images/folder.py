@@ -22,7 +22,8 @@ PIXEL_LIMIT = 50_000_000
 # Named, because Pillow would otherwise also try formats that start other programs (EPS runs Ghostscript).
 Image.init()
 _WANTED = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
-_FORMATS = [name for name in _WANTED if name in Image.OPEN]  # not every build of Pillow has AVIF
+FORMATS = [name for name in _WANTED if name in Image.OPEN]  # not every build of Pillow has AVIF
+"""The formats that are read."""
 _LITTER = {"thumbs.db", "desktop.ini", "__macosx"}
 
 
@@ -70,7 +71,7 @@ def _read(file: Path, size: int) -> NDArray[np.uint8]:  # (size, size, 3)
             raise FineError(f"{file} is empty (0 bytes): remove or replace it")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of large pictures and odd metadata; the limit below decides
-            with Image.open(file, formats=_FORMATS) as picture:
+            with Image.open(file, formats=FORMATS) as picture:
                 if picture.width * picture.height > PIXEL_LIMIT:
                     raise too_large
                 square = _middle_square(_on_paper(ImageOps.exif_transpose(picture)))

@@ -16,6 +16,7 @@ from fine.errors import FineError, unknown
 from fine.models.backbones import Weights, make_backbone
 from fine.models.encoders import make_encoder
 from fine.models.memory import FunctionalMemory
+from fine.models.sharing import Shared
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,14 @@ class WeightedDistance(nn.Module):
         return (F.softplus(self.raw) * (u - v).square()).sum((-2, -1))
 
 
-class FINE(nn.Module):
+class FINE(nn.Module, Shared):
     """Composes the function that made y from x, applies it to x', and scores each choice by its nearness to the result."""
 
     def __init__(self, config: FINEConfig, *, channels: int, size: int):
         super().__init__()
         if not 0 <= config.ridge < math.inf:
             raise FineError(f"ridge {config.ridge} will not do: give a number of 0 or more")
+        self.config, self.channels, self.size = config, channels, size
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=config.columns)
         if config.standardise not in STANDARDS:
             raise unknown("way to standardise", config.standardise, STANDARDS)

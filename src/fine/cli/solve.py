@@ -1,0 +1,106 @@
+"""`fine solve`"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from fine.cli.terminal import OptionalPath, console, say
+from fine.drawing.terminal import choice_name, show_bar, show_solved
+from fine.errors import FineError
+from fine.models.fine import FINE
+from fine.pretrained import load
+from fine.rules import rule_set
+from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, solve
+from fine.solving.answers import prepared
+from fine.storage import written_whole
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Solve a puzzle of your own: x, what became of it, another picture, and the choices for what becomes of that."""
+
+    pictures: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")]
+    """Picture files: x, y, the new one, and two or more choices; without choices, see --candidates."""
+    model: str = "all-glyphs"
+    """A model of the package (all-glyphs, …), a run folder, or an exported folder."""
+    explain: bool = False
+    """Also name the rules that do what the composed function does."""
+    candidates: str = ""
+    """Also draw the answer: apply every rule of these (affine, all, rotation+scale …) to the new picture, take the best."""
+    out: OptionalPath = None
+    """Write the drawn answer to this PNG file."""
+    json: bool = False
+    """Print one JSON object instead of text and pictures."""
+
+    def run(self) -> None:
+        self._check()
+        model = load(self.model)
+        x, y, new, *choices = self.pictures
+        answer = solve(model, x, y, new, choices) if choices else None
+        rules = explain(model, x, y) if self.explain else ()
+        drawn = draw_answer(model, x, y, new, rules=self.candidates) if self.candidates else None
+        if drawn is not None and self.out is not None:
+            with written_whole(self.out) as temporary:
+                drawn.image.save(temporary, format="PNG")
+        if self.json:
+            print(json.dumps(self._as_json(answer, rules, drawn), indent=2, ensure_ascii=False))
+        else:
+            self._show(model, answer, rules, drawn)
+
+    def _check(self) -> None:
+        """Refuse what cannot be solved before a model is loaded."""
+        if len(self.pictures) < 3:
+            raise FineError(f"{len(self.pictures)} pictures are given: expected x, y, a new one, and two or more choices")
+        choices = len(self.pictures) - 3
+        if choices == 1 or (choices == 0 and not self.candidates):
+            raise FineError(
+                f"{choices} choices are given: expected at least 2, or none and --candidates affine to draw the answer"
+            )
+        if self.candidates:
+            rule_set(self.candidates)  # refuses a name that is not one
+        if self.out is not None and not self.candidates:
+            raise FineError("--out is for an answer that is drawn: say from which rules, such as --candidates affine")
+        if self.out is not None and self.out.suffix.lower() != ".png":
+            raise FineError(f"the answer cannot be drawn to '{self.out.name}': the name must end in .png")
+
+    def _as_json(self, answer: Answer | None, rules: tuple[NamedRule, ...], drawn: Drawn | None) -> dict[str, Any]:
+        content: dict[str, Any] = {"model": self.model}
+        if answer is not None:
+            chosen = str(self.pictures[3 + answer.index])
+            content["answer"] = {"index": answer.index, "letter": answer.letter, "file": chosen}
+            content["probabilities"] = list(answer.probabilities)
+        if rules:
+            content["rules"] = [asdict(rule) for rule in rules]
+        if drawn is not None:
+            content["drawn"] = {
+                "file": str(self.out) if self.out else None,
+                "rules": [asdict(rule) for rule in drawn.rules[:10]],
+            }
+        return content
+
+    def _show(self, model: FINE, answer: Answer | None, rules: tuple[NamedRule, ...], drawn: Drawn | None) -> None:
+        seen = prepared(model, self.pictures).mul(255).round().byte().cpu()
+        show_solved(seen, console=console, chosen=None if answer is None else answer.index)
+        if answer is not None:
+            names = [path.name for path in self.pictures[3:]]
+            for number, probability in enumerate(answer.probabilities):
+                name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
+                show_bar(name, probability, console=console, chosen=number == answer.index)
+            say(f"answer: {answer.letter}, {self.pictures[3 + answer.index]}")
+        if rules:
+            say("\nthe composed function does nearly the same as")
+            _list_rules(rules)
+        if drawn is not None:
+            say(f"\nthe answer, if it is one of the {self.candidates} rules")
+            _list_rules(drawn.rules[:3])
+            if self.out is not None:
+                say(f"drawn to {self.out}")
+
+
+def _list_rules(rules: tuple[NamedRule, ...]) -> None:
+    width = max(len(rule.label) for rule in rules)
+    for number, rule in enumerate(rules):
+        show_bar(f"{rule.label:{width}}", rule.probability, console=console, chosen=number == 0)

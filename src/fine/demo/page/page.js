@@ -1,0 +1,87 @@
+// The page as a whole: tabs, settings, theme, and one line for whatever goes wrong.
+
+import { ask, Refused } from "./api.js";
+import { Play } from "./play.js";
+import { Quiz } from "./quiz.js";
+
+const get = (id) => document.getElementById(id);
+
+const trouble = {
+  async around(action) {
+    try {
+      await action();
+      get("trouble").hidden = true;
+    } catch (problem) {
+      if (!(problem instanceof Refused)) throw problem;
+      get("trouble").textContent = problem.message;
+      get("trouble").hidden = false;
+    }
+  },
+};
+
+function fill(select, options, chosen) {
+  select.replaceChildren(...options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen)));
+}
+
+function setUpTheme() {
+  get("theme").addEventListener("click", () => {
+    const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    root.dataset.theme = (root.dataset.theme ?? system) === "dark" ? "light" : "dark";
+    localStorage.setItem("theme", root.dataset.theme);
+  });
+}
+
+function setUpTabs(shown) {
+  const tabs = [...document.querySelectorAll("[role=tab]")];
+  const show = (tab) => {
+    for (const other of tabs) {
+      const is = other === tab;
+      other.setAttribute("aria-selected", is);
+      other.tabIndex = is ? 0 : -1;
+      get(other.getAttribute("aria-controls")).hidden = !is;
+    }
+    location.hash = tab.getAttribute("aria-controls");
+    shown(tab.getAttribute("aria-controls"));
+  };
+  for (const tab of tabs) {
+    tab.addEventListener("click", () => show(tab));
+    tab.addEventListener("keydown", ({ key }) => {
+      if (key !== "ArrowLeft" && key !== "ArrowRight") return;
+      const other = tabs[1 - tabs.indexOf(tab)];
+      other.focus();
+      show(other);
+    });
+  }
+  if (location.hash === "#quiz") show(tabs[1]);
+}
+
+setUpTheme();
+await trouble.around(async () => {
+  const about = await ask("api/about");
+  const settings = { model: about.models[0].name, source: "glyphs" };
+  const play = new Play(about, settings, trouble), quiz = new Quiz(about, settings, trouble);
+  fill(get("model"), about.models.map(({ name }) => [name, name]), settings.model);
+  fill(get("source"), about.sources.map(({ name, title }) => [name, title]), settings.source);
+  let quizFor = null;
+  const changed = async () => {
+    Object.assign(settings, { model: get("model").value, source: get("source").value });
+    // Ink on paper is shown dark on light, as drawn; photographs are shown as they are.
+    const colour = about.sources.find(({ name }) => name === settings.source).colour;
+    document.body.classList.toggle("ink", !colour);
+    quizFor = null;
+    document.body.classList.add("busy"); // thousands of photographs take a few seconds, once
+    if (!get("quiz").hidden) await startQuiz();
+    await play.start();
+    document.body.classList.remove("busy");
+  };
+  const startQuiz = async () => {
+    if (quizFor === `${settings.model} ${settings.source}`) return;
+    quizFor = `${settings.model} ${settings.source}`;
+    await quiz.start();
+  };
+  get("model").addEventListener("change", changed);
+  get("source").addEventListener("change", changed);
+  setUpTabs((view) => view === "quiz" && startQuiz());
+  await changed();
+  document.body.dataset.ready = "";
+});

@@ -1,0 +1,43 @@
+"""Trained models that come with the package, a folder each, and one way to load any trained FINE.
+
+    model = load("all-glyphs")                     # by name; or a run folder, or an exported one
+    model.size, model.channels                     # the pictures it was trained on
+
+A folder holds model.safetensors, config.json and README.md, its card. `fine export RUN FOLDER` makes one of a run.
+"""
+
+from pathlib import Path
+
+import torch
+
+from fine.errors import FineError, unknown
+from fine.models.fine import FINE
+from fine.runs import Run
+from fine.storage import read_json
+
+_HERE = Path(__file__).parent
+
+
+def names() -> tuple[str, ...]:
+    """The models in the package."""
+    return tuple(sorted(file.parent.name for file in _HERE.glob("*/model.safetensors")))
+
+
+def folder_of(name: str) -> Path:
+    """Where a model of the package is; RunConfig takes it for `encoder_from`."""
+    if name not in names():
+        raise unknown("pretrained model", name, names())
+    return _HERE / name
+
+
+def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
+    """The FINE called ``name``, or the one in a run folder or an exported folder, ready to answer."""
+    folder = folder_of(str(name)) if str(name) in names() else Path(name)
+    if not folder.is_dir():
+        raise unknown("model", str(name), (*names(), "a run folder", "an exported folder"))
+    if "task" not in read_json(folder / "config.json"):  # only a run knows what it was trained on
+        return FINE.from_pretrained(folder).to(device)
+    model = Run(folder).load(device=device)
+    if not isinstance(model, FINE):
+        raise FineError(f"{folder} holds a {type(model).__name__}: expected a run of fine, fine-nice or fine-mlp")
+    return model

@@ -1,0 +1,26 @@
+"""A finished run as a folder to give away: weights, configuration and card, the same folder the hub has."""
+
+from pathlib import Path
+
+from fine.errors import FineError
+from fine.pretrained import load
+from fine.pretrained.cards import card
+from fine.runs import Run
+from fine.storage import read_json, write_text
+
+
+def export(run_folder: Path, folder: Path) -> None:
+    """Write the trained FINE of a run to ``folder``, with a card that says how it was trained and how good it is."""
+    run = Run(run_folder)
+    config = run.config()
+    if not run.finished:
+        raise FineError(f"{run_folder} is not finished: continue it with `fine train --resume {run_folder}`, then export it")
+    if (folder / "config.json").exists() and "task" in read_json(folder / "config.json"):
+        raise FineError(f"{folder} holds a run, which exporting would overwrite: choose another folder")
+    model = load(run_folder)
+    try:
+        text = card(folder.resolve().name, config, read_json(run_folder / "result.json"))
+    except (KeyError, TypeError, ValueError) as problem:
+        raise FineError(f"{run_folder / 'result.json'} lacks what a card needs ({problem}): train the run again") from problem
+    write_text(folder / "README.md", text)
+    model.save_pretrained(folder)

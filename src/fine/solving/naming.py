@@ -1,0 +1,82 @@
+"""What a composed function does, in words: the named rules that do most nearly the same to x.
+
+explain(model, "x.png", "y.png")                   # rotation 45° 93 %, rotation 30° 5 %, shear (15°, -30°) 1 %
+
+The function composed from x → y is applied to the code of x and compared, in the model's own metric, with the codes of x under
+every rule of a set. So it says what the model has made of the example, which may not be what made the example.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from fine.errors import FineError
+from fine.models.fine import FINE
+from fine.rules import Rule, RuleSet, Warp, rule_set
+from fine.solving.answers import prepared
+from fine.solving.pictures import Source
+
+SHARPNESS = 4.0
+"""Factor on distances before the softmax over rules: with it a rule is about as often the right one as its probability says."""
+
+
+@dataclass(frozen=True)
+class NamedRule:
+    """A rule and how probable it is among the rules of its set."""
+
+    family: str
+    parameters: tuple[float, ...]
+    label: str
+    """The rule in words, such as rotation 45°."""
+    probability: float
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.probability:.0%}"
+
+
+@torch.inference_mode()
+def explain(model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
+    """The ``k`` rules of a set that do most nearly what the function composed from x → y does, the nearest first."""
+    if k < 1:
+        raise FineError(f"k is {k}: give the number of rules to name, at least 1")
+    model.eval()
+    pictures = prepared(model, [x, y, x])[None]  # x is what the function is applied to as well
+    warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
+    codes = model.encode(pictures)[0]
+    done = model.apply_function(model.compose(codes[:1], codes[1:2]), codes[:1])
+    logits = -SHARPNESS * model.distance(codes_under_rules(model, pictures[0, 0], warp), done)
+    return ranked(members, logits.softmax(0))[:k]
+
+
+def codes_under_rules(model: FINE, picture: Tensor, warp: Warp) -> Tensor:  # (channels, size, size) -> (rules, rows, columns)
+    """The codes of one picture under every rule of a warp."""
+    return model.encode(under_rules(picture, warp)[None])[0]
+
+
+def under_rules(picture: Tensor, warp: Warp) -> Tensor:  # (channels, size, size) -> (rules, channels, size, size)
+    """One picture under every rule of a warp."""
+    count = len(warp.grids)
+    return warp(picture.expand(count, -1, -1, -1), torch.arange(count, device=picture.device))
+
+
+def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, ...]:
+    """Rules with their probabilities, the most probable first."""
+    order = probabilities.argsort(descending=True).tolist()
+    values = probabilities.tolist()
+    return tuple(NamedRule(rules[n].family.name, rules[n].parameters, str(rules[n]), values[n]) for n in order)
+
+
+@functools.lru_cache(maxsize=8)
+def distinct_rules(rules: RuleSet, size: int, device: torch.device | str = "cpu") -> tuple[Warp, tuple[Rule, ...]]:
+    """The rules of a set without those that do the same as an earlier one, such as rotation by 0° and scale × 1."""
+    warp = Warp(rules, size=size)
+    looks = warp.grids.flatten(1)
+    if warp.negatives is not None:
+        looks = torch.cat((looks, warp.negatives.flatten(1).float()), dim=1)
+    first: dict[bytes, Rule] = {}
+    for look, rule in zip(looks, rules.rules, strict=True):
+        first.setdefault(look.numpy().tobytes(), rule)
+    kept = tuple(first.values())
+    return Warp(RuleSet(rules.name, kept), size=size, device=device), kept
