@@ -15,7 +15,7 @@ from fine.models.fine import FINE
 from fine.rules import HALF, Rule, negative_mask, rule_set, source_points
 from fine.solving.answers import prepared
 from fine.solving.ink import find_ground
-from fine.solving.naming import NamedRule, codes_under_rules, distinct_rules, ranked
+from fine.solving.naming import NamedRule, distinct_rules, logits_of_rules, ranked
 from fine.solving.pictures import Source, border, read_picture
 
 
@@ -41,9 +41,8 @@ def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = 
     model.eval()
     pictures = prepared(model, [x, y, new])
     warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
-    codes = model.encode(pictures[None])[0]
-    guess = model.apply_function(model.compose(codes[:1], codes[1:2]), codes[2:])
-    logits = -model.distance(codes_under_rules(model, pictures[2], warp), guess)
+    # A rule that does to x' what the function does should do so to x as well: two witnesses are better than one.
+    logits = logits_of_rules(model, pictures, warp) + logits_of_rules(model, pictures[[0, 1, 0]], warp)
     best = members[int(logits.argmax())]
     return Drawn(under_rule(read_picture(new), best), ranked(members, logits.softmax(0)))
 

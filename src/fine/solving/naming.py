@@ -42,23 +42,16 @@ def explain(model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
     if k < 1:
         raise FineError(f"k is {k}: give the number of rules to name, at least 1")
     model.eval()
-    pictures = prepared(model, [x, y, x])[None]  # x is what the function is applied to as well
+    pictures = prepared(model, [x, y, x])  # x is what the function is applied to as well
     warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
-    codes = model.encode(pictures)[0]
-    done = model.apply_function(model.compose(codes[:1], codes[1:2]), codes[:1])
-    logits = -SHARPNESS * model.distance(codes_under_rules(model, pictures[0, 0], warp), done)
-    return ranked(members, logits.softmax(0))[:k]
+    return ranked(members, (SHARPNESS * logits_of_rules(model, pictures, warp)).softmax(0))[:k]
 
 
-def codes_under_rules(model: FINE, picture: Tensor, warp: Warp) -> Tensor:  # (channels, size, size) -> (rules, rows, columns)
-    """The codes of one picture under every rule of a warp."""
-    return model.encode(under_rules(picture, warp)[None])[0]
-
-
-def under_rules(picture: Tensor, warp: Warp) -> Tensor:  # (channels, size, size) -> (rules, channels, size, size)
-    """One picture under every rule of a warp."""
-    count = len(warp.grids)
-    return warp(picture.expand(count, -1, -1, -1), torch.arange(count, device=picture.device))
+def logits_of_rules(model: FINE, pictures: Tensor, warp: Warp) -> Tensor:  # (3, channels, size, size) -> (rules,)
+    """x, y and x': how near the function composed from x → y comes to every rule of a warp on x', which makes the choices."""
+    numbers = torch.arange(len(warp.grids), device=pictures.device)
+    choices = warp(pictures[2].expand(len(numbers), -1, -1, -1), numbers)
+    return model(torch.cat((pictures, choices))[None])[0]
 
 
 def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, ...]:
