@@ -17,7 +17,7 @@ import pytest
 from fine import cli
 from fine.experiments import Cell, Ledger, make_experiment
 from fine.experiments.ledger import Record
-from fine.experiments.locking import locked
+from fine.locking import locked
 from fine.protocols import Training
 from fine.runs import Run
 from fine.storage import read_json
@@ -71,7 +71,7 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(reproduce, arg
 
 
 def test_experiments_are_listed(reproduce):
-    code, said = fine()
+    code, said = reproduce()
     assert code == 0 and all(name in said for name in ("table1", "table4", "figure-memories", "scaling"))
     assert reproduce("--list")[1] == said
 

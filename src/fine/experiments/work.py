@@ -5,6 +5,7 @@ standard output how it goes, a line of JSON each time, and ends at once when sta
 that started it dies: so no cell is ever left running alone.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -20,13 +21,13 @@ import torch
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.ledger import Epoch, Record, record
-from fine.experiments.locking import locked
+from fine.locking import locked
 from fine.progress import Progress
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
 from fine.storage import read_json
 from fine.tasks import Task
-from fine.training import resume, train
+from fine.training import begin, go_on
 
 PATIENCE = 20.0
 """Seconds to wait for the process of an earlier attempt to be gone."""
@@ -39,9 +40,9 @@ def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | 
         if run.exists and not cell.same_run(run.config()):
             raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
         if not run.exists:
-            train(cell.config, folder, device=device, progress=progress)
+            begin(cell.config, folder, hold=contextlib.nullcontext(), device=device, progress=progress)
         elif not run.finished:
-            resume(folder, device=device, progress=progress)
+            go_on(folder, device=device, progress=progress)
         return {"result": read_json(folder / "result.json"), "curve": _curve(folder / "metrics.csv")}
 
 
