@@ -10,6 +10,9 @@ from typing import Any
 
 from fine.errors import FineError
 
+LARGEST_JSON = 20_000_000
+"""Bytes of a JSON file that are read; the largest that is written has a few thousand."""
+
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
@@ -68,10 +71,14 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in ``path``, or a one-line error naming the file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST_JSON + 1)
+        if len(text) > LARGEST_JSON:
+            raise ValueError(f"it has more than {LARGEST_JSON:,} characters")
+        content = json.loads(text)
     except FileNotFoundError:
         raise FineError(f"{path} is missing: expected a JSON file there") from None
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise FineError(f"{path} cannot be read as JSON ({problem})") from problem
     if not isinstance(content, dict):
         raise FineError(f"{path} holds a JSON {type(content).__name__}: expected an object")

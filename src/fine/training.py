@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from fine.puzzles import Batch, Puzzles, seen_from
 from fine.randomness import random_below, random_order
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import remove_leftovers, write_json, write_text
+from fine.typed_json import read_as
 
 _ORDER, _SIDE = 4, 5  # addresses of random numbers; those of splits and puzzles are in tasks.py
 
@@ -233,21 +234,37 @@ class Trainer:
     def _load_state(self) -> None:
         tensors, metadata = read_tensors(self.run.state)
         try:
-            progress = json.loads(metadata["progress"])
-            self.epochs_done, self.seconds = int(progress["epochs"]), float(progress["seconds"])
-            self.metrics = list(progress["metrics"])
+            progress = read_as(Past, json.loads(metadata["progress"]), "progress")
+            self.epochs_done, self.seconds, self.metrics = progress.epochs, progress.seconds, list(progress.metrics)
+            if self.epochs_done < 1 or len(self.metrics) != self.epochs_done:
+                raise ValueError(f"{self.epochs_done} epochs with {len(self.metrics)} rows")
             weights = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
             load_weights(self.model, weights, self.run.state)
+            parameters = list(self.model.parameters())
             moments: dict[int, dict[str, Tensor]] = {}
             for name, tensor in tensors.items():
                 if name.startswith("adam."):
                     _, number, entry = name.split(".")
+                    shape = torch.Size() if entry == "step" else parameters[int(number)].shape
+                    if tensor.shape != shape or tensor.dtype != torch.float32:
+                        raise ValueError(f"'{name}' does not fit its weight")
                     moments.setdefault(int(number), {})[entry] = tensor
+            if not moments or any(entry.keys() != {"step", "exp_avg", "exp_avg_sq"} for entry in moments.values()):
+                raise ValueError("the optimiser's numbers are not complete")
             self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
-        except (KeyError, ValueError, TypeError) as problem:
+        except (KeyError, IndexError, ValueError, TypeError, RecursionError) as problem:
             raise FineError(
                 f"{self.run.state} is not a training state ({problem}): delete it to start the run again"
             ) from problem
+
+
+@dataclass(frozen=True)
+class Past:
+    """How far a run had come when its state was written."""
+
+    epochs: int
+    seconds: float
+    metrics: tuple[dict[str, Any], ...]
 
 
 def learn(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -20,6 +20,7 @@ from fine.protocols import PROTOCOLS, Training
 from fine.runs import provenance
 from fine.storage import read_json, write_text
 from fine.tasks import Task
+from fine.typed_json import read_as
 
 FORMAT = 1
 """Version of the files in a ledger."""
@@ -192,18 +193,14 @@ def _read(path: Path) -> Record | Failure:
     content = read_json(path)
     version = content.pop("format", None)
     if version != FORMAT:
+        newer = isinstance(version, int) and version > FORMAT
+        remedy = "install the version of fine that wrote it, or delete" if newer else "delete"
         raise FineError(
-            f"{path} has format {version}, this version of fine reads format {FORMAT}: delete it to run the cell again"
+            f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} it to run the cell again"
         )
     try:
-        content |= {"task": Task(**content["task"]), "training": Training(**content["training"])}
-        if "error" in content:
-            entry: Record | Failure = Failure(**content)
-        else:
-            content |= {"interval": tuple(content["interval"]), "by_rule": tuple(content["by_rule"])}
-            content |= {"confusions": tuple(content.get("confusions", ()))}
-            entry = Record(**content | {"curve": tuple(Epoch(*point) for point in content["curve"])})
-    except (KeyError, TypeError) as problem:
+        entry: Record | Failure = read_as(Failure, content) if "error" in content else read_as(Record, content)
+    except ValueError as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
     if entry.key != path.stem:
         raise FineError(f"{path} holds the record of {entry.key}: rename or delete it")

@@ -134,8 +134,8 @@ def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory)
     """The backbone called ``name``; ``layers`` is for NICE, which with 0 of them gives way to the MLP, as in the paper."""
     if name not in BACKBONES:
         raise unknown("backbone", name, BACKBONES)
-    if layers < 0:
-        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more")
+    if not 0 <= layers <= 1000:
+        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more, and at most 1000")
     if name == "linear":
         return LinearBackbone(rows=rows, make_memory=make_memory)
     if name == "mlp" or layers == 0:
