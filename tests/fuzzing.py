@@ -72,7 +72,7 @@ def a_result_or_one_line() -> Iterator[None]:
             yield
         except FineError as problem:
             said = str(problem)
-    assert said.isprintable() and len(said) < 5000
+    assert said.isprintable() and len(said) < 2000
 
 
 def damaged(whole: bytes) -> st.SearchStrategy[bytes]:

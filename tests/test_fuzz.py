@@ -104,10 +104,13 @@ SOUND = zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": DRAWI
     damaged(SOUND)
     | damaged(DRAWING).map(lambda drawing: zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": drawing}))
     | st.dictionaries(
-        st.text(min_size=1, max_size=20) | st.just(f"{FOLDER}/0001_01.png"), st.binary(max_size=50), max_size=3
+        st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=20) | st.just(f"{FOLDER}/0001_01.png"),
+        st.binary(max_size=50),
+        max_size=3,
     ).map(zipped)
 )
 @example(zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": bytes(20_000_000)}))  # a bomb
+@example(SOUND[:22] + b"\0\0\0\0\0\x07" + SOUND[28:])  # the name of an entry goes on into the next: it was quoted whole
 def test_zips(small_sources, tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "images_background.zip"
     path.write_bytes(content)

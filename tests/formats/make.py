@@ -3,6 +3,7 @@
 Run it once when a format gets a new number; what older versions wrote is never written again.
 """
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -44,10 +45,8 @@ def main() -> None:
         sys.exit(f"{place} is there already: files of a format are made once")
     cell = Cell(CONFIG)
     outcome = work(cell, place / "finished")
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         train(CONFIG, place / "stopped", progress=Stop())
-    except KeyboardInterrupt:
-        pass
     ledger = Ledger(place / "ledger")
     ledger.write(read_outcome(cell, outcome))
     ledger.write(failure(cell.with_seed(1), "there was no more memory"))
