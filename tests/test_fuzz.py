@@ -21,10 +21,12 @@ from PIL import Image, features
 from fine import cli
 from fine.experiments import Ledger, compare, make_experiment, markdown
 from fine.experiments.durations import read_duration, show_duration
+from fine.experiments.work import read_curve
 from fine.images import cifar100, downloading, folder, mnist, omniglot
 from fine.models import MODELS, model_config
 from fine.progress import Silent
 from fine.protocols import Training
+from fine.report import html_page
 from fine.rules import rule_set
 from fine.runs import Run, RunConfig, read_tensors
 from fine.tasks import Task
@@ -283,7 +285,18 @@ def test_ledgers(record, tmp_path_factory, data):
     path.write_text(data.draw(spoilt(record)), encoding="utf-8", errors="surrogatepass")
     with a_result_or_one_line():
         ledger.entries()
-        markdown(compare(make_experiment("table1"), ledger))
+        comparison = compare(make_experiment("table1"), ledger)
+        markdown(comparison)
+        html_page([comparison])
+
+
+@given(damaged(b"epoch,loss,accuracy,rate,puzzles/s\n1,0.5,0.25,0.002,100\n2,0.4,0.5,0.001,100\n"))
+@example(b"epoch,loss,accuracy\n1,0.5\n")  # a row without its last column
+def test_learning_curves(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "metrics.csv"
+    path.write_bytes(content)
+    with a_result_or_one_line():
+        read_curve(path)
 
 
 DURATIONS = st.lists(st.tuples(TEXTS | st.integers(0, 10**9).map(str), st.sampled_from("hms"))).map(

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.protocols import PROTOCOLS, Training
+from fine.puzzles import KINDS
 from fine.runs import provenance
 from fine.storage import read_json, write_text
 from fine.tasks import Task
@@ -200,11 +201,23 @@ def _read(path: Path) -> Record | Failure:
         )
     try:
         entry: Record | Failure = read_as(Failure, content) if "error" in content else read_as(Record, content)
+        if isinstance(entry, Record):
+            _check_rows("by_rule", entry.by_rule, {"family": str, "rule": str, "puzzles": int, **dict.fromkeys(KINDS, float)})
+            confused = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
+            _check_rows("confusions", entry.confusions, confused)
     except ValueError as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
     if entry.key != path.stem:
         raise FineError(f"{path} holds the record of {entry.key}: rename or delete it")
     return entry
+
+
+def _check_rows(name: str, rows: tuple[dict[str, Any], ...], kinds: Mapping[str, Any]) -> None:
+    for row in rows:
+        for column, kind in kinds.items():
+            if column not in row:
+                raise ValueError(f"a row of {name} lacks {column!r}")
+            read_as(kind, row[column], column)
 
 
 def _text(content: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | 
             begin(cell.config, folder, hold=contextlib.nullcontext(), device=device, progress=progress)
         elif not run.finished:
             go_on(folder, device=device, progress=progress)
-        return {"result": read_json(folder / "result.json"), "curve": _curve(folder / "metrics.csv")}
+        return {"result": read_json(folder / "result.json"), "curve": read_curve(folder / "metrics.csv")}
 
 
 def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
@@ -51,11 +51,11 @@ def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
     return record(cell, outcome["result"], tuple(Epoch(*point) for point in outcome["curve"]))
 
 
-def _curve(path: Path) -> list[tuple[float, float]]:
+def read_curve(path: Path) -> list[tuple[float, float]]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in csv.DictReader(file)]
-    except (OSError, KeyError, ValueError) as problem:
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as problem:  # a short row gives None, which is no number
         raise FineError(
             f"{path} cannot be read as a learning curve ({problem}): delete its folder to run it again"
         ) from problem
