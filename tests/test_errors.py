@@ -147,6 +147,13 @@ def test_an_error_is_one_line_that_cannot_move_the_cursor():
     assert message == "'�[2Jname� �' is not good: give �another" and message.isprintable()
 
 
+def test_an_error_that_repeats_a_long_text_keeps_its_beginning_and_its_end():
+    message = str(FineError(f"'{'9' * 100_000}' is not a length of time: write it as 2h"))
+    assert (
+        message.startswith("'999") and message.endswith("999' is not a length of time: write it as 2h") and len(message) < 1010
+    )
+
+
 @dataclass(frozen=True)
 class Inner:
     word: str = "usual"

@@ -305,7 +305,8 @@ DURATIONS = st.lists(st.tuples(TEXTS | st.integers(0, 10**9).map(str), st.sample
 
 
 @given(TEXTS | DURATIONS)
-@example("9" * 400 + "h")
+@example("9" * 400 + "h")  # infinitely many seconds
+@example("9" * 3000 + "h")  # an error that repeated all of it
 def test_durations(text):
     with a_result_or_one_line():
         show_duration(read_duration(text))

@@ -3,12 +3,15 @@
 import difflib
 from collections.abc import Iterable
 
+_LONGEST = 1000  # characters of a message, however much of what was given it repeats
+
 
 class FineError(Exception):
     """Bad input, said in one line. The command line prints it and exits with code 2; nothing is left half-written."""
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        text = printable(super().__str__())
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def printable(text: str) -> str:
@@ -19,7 +22,6 @@ def printable(text: str) -> str:
 def unknown(kind: str, given: str, valid: Iterable[str]) -> FineError:
     """The error for a name that is not one of ``valid``, with the nearest valid one."""
     names = list(valid)
-    given = given if len(given) <= 100 else f"{given[:99]}…"
     nearest = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'? " if nearest else ""
     return FineError(f"unknown {kind} '{given}': {hint}choose one of {', '.join(names)}")
