@@ -1,6 +1,8 @@
 """What tests share. Tests of real pictures need FINE_DATA; FINE_REQUIRE_DATA=1 turns their skipping into failing."""
 
+import ipaddress
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +21,33 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network_but_this_machine():
+    """Tests reach nothing beyond loopback; what they start as other processes is on its own."""
+    connect, look_up = socket.socket.connect, socket.getaddrinfo
+
+    def is_here(host: object) -> bool:
+        try:
+            return host in (None, "", "localhost") or ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def guarded_connect(self: socket.socket, address: tuple | str | bytes) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_here(address[0]):
+            raise OSError(f"tests may not connect to {address[0]}")
+        connect(self, address)
+
+    def guarded_look_up(host: str | None, *arguments: object, **options: object) -> list:
+        if not is_here(host):
+            raise OSError(f"tests may not look up {host}")
+        return look_up(host, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded_connect)
+        patch.setattr(socket, "getaddrinfo", guarded_look_up)
+        yield
 
 
 @pytest.fixture

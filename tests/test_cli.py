@@ -513,7 +513,7 @@ def test_a_finished_run_is_not_trained_again(refused, run):
 def test_a_run_below_a_file_is_refused(refused, out):
     Path("file").write_text("kept")
     message = refused("train", "--out", out, *TINY)
-    assert f"could not write {out}/config.json: file is a file, not a folder; choose another place" in message
+    assert f"could not write {out}/lock: file is a file, not a folder; choose another place" in message
 
 
 @pytest.mark.parametrize(
@@ -521,16 +521,16 @@ def test_a_run_below_a_file_is_refused(refused, out):
     [
         (errno.EACCES, "(Permission denied); choose a folder you can write to"),
         (errno.EROFS, "(Read-only file system); choose a folder you can write to"),
-        (errno.ENOSPC, "the disk is full: could not write new/run/config.json; free some space"),
+        (errno.ENOSPC, "the disk is full: could not write new/run/{file}; free some space"),
     ],
 )
-@pytest.mark.parametrize("call", ["mkdir", "write_text"])
-def test_a_place_that_cannot_be_written_to_is_named_and_left_as_it_was(refused, monkeypatch, call, number, message):
+@pytest.mark.parametrize(("call", "file"), [("mkdir", "lock"), ("write_text", "config.json")])
+def test_a_place_that_cannot_be_written_to_is_named_and_left_as_it_was(refused, monkeypatch, call, file, number, message):
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(Path, call, fail)
-    assert message in (line := refused("train", "--out", "new/run", *TINY)) and "new/run/config.json" in line
+    assert message.format(file=file) in (line := refused("train", "--out", "new/run", *TINY)) and f"new/run/{file}" in line
 
 
 def test_a_disk_that_fills_up_during_training_keeps_a_run_that_can_go_on(fine, trained, monkeypatch):

@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors
@@ -12,7 +14,8 @@ import torch
 
 from fine.errors import FineError, unknown
 from fine.runs import read_tensors, save_tensors
-from fine.storage import read_json, write_json, write_text, written_whole
+from fine.storage import read_json, remove_leftovers, write_json, write_text, written_whole
+from fine.typed_json import read_as
 
 NAMES = ("translation", "rotation", "reflection")
 
@@ -115,6 +118,97 @@ def test_a_disk_that_fails_under_tensors_leaves_the_old_ones_and_is_told_in_one_
     assert str(path) in str(problem.value) and "\n" not in str(problem.value)
     tensors, metadata = read_tensors(path)
     assert tensors["a"].tolist() == [1, 1, 1] and metadata == {"note": "old"} and len(contents(tmp_path)) == 1
+
+
+def test_names_are_flushed_to_disk_as_well_as_what_is_in_the_file(tmp_path, monkeypatch):
+    flushed = []
+
+    def fsync(file: int) -> None:
+        flushed.append(str(Path(f"/proc/self/fd/{file}").readlink()) if Path("/proc/self/fd").exists() else file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_text(tmp_path / "new/er/file", "text")
+    # The file, its name, and the names of the two folders that were made for it; after a power cut none of them is missing.
+    if Path("/proc/self/fd").exists():
+        file, *folders = flushed
+        assert file.endswith(".part") and folders == [str(tmp_path / "new/er"), str(tmp_path / "new"), str(tmp_path)]
+    assert len(flushed) == 4
+
+
+def test_what_a_killed_process_half_wrote_is_removed_and_nothing_else(tmp_path):
+    for name in (".state.safetensors.123.part", ".config.json.9.part", "kept.part", ".kept", "state.safetensors"):
+        (tmp_path / name).write_text("x")
+    remove_leftovers(tmp_path)
+    assert sorted(contents(tmp_path)) == [".kept", "kept.part", "state.safetensors"]
+
+
+def test_an_error_is_one_line_that_cannot_move_the_cursor():
+    message = str(FineError("'\x1b[2Jname\r\n\ud800' is not good: give \u202eanother"))
+    assert message == "'�[2Jname� �' is not good: give �another" and message.isprintable()
+
+
+def test_an_error_that_repeats_a_long_text_keeps_its_beginning_and_its_end():
+    message = str(FineError(f"'{'9' * 100_000}' is not a length of time: write it as 2h"))
+    assert (
+        message.startswith("'999") and message.endswith("999' is not a length of time: write it as 2h") and len(message) < 1010
+    )
+
+
+@dataclass(frozen=True)
+class Inner:
+    word: str = "usual"
+
+
+@dataclass(frozen=True)
+class Outer:
+    number: int
+    inner: Inner
+    share: float = 0.5
+    pairs: tuple[tuple[str, float], ...] = ()
+    any: dict[str, Any] = field(default_factory=dict)
+
+
+def test_json_is_read_as_a_dataclass():
+    whole = Outer(3, Inner("x"), 1, (("a", 2.0),), {"b": [1]})
+    assert read_as(Outer, json.loads(json.dumps(asdict(whole)))) == whole
+    assert read_as(Outer, {"number": 3, "inner": {}}) == Outer(3, Inner())
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"number": True}, "number is 'True' where int is expected"),
+        ({"number": 1.0}, "number is '1.0' where int"),
+        ({"inner": 5}, "inner is '5' where Inner"),
+        ({"inner": {"word": None}}, "word is 'None' where str"),
+        ({"inner": {"word": "a\0b"}}, "where str"),
+        ({"inner": {"word": "\ud800"}}, "where str"),
+        ({"inner": {"surprise": 1}}, "inner has 'surprise', which is not known here"),
+        ({"share": float("nan")}, "share is 'nan' where float"),
+        ({"share": 10**400}, "where float"),
+        ({"share": "1"}, "share is '1' where float"),
+        ({"pairs": [["a"]]}, "pairs has 1 parts where 2 are expected"),
+        ({"pairs": "ab"}, "pairs is 'ab' where"),
+        ({"any": []}, "any is '\\[\\]' where"),
+    ],
+)
+def test_json_that_does_not_fit_is_named(changed, message):
+    with pytest.raises(ValueError, match=message):
+        read_as(Outer, {"number": 3, "inner": {}, **changed})
+
+
+def test_json_that_lacks_a_field_is_named():
+    with pytest.raises(ValueError, match="it lacks 'number'"):
+        read_as(Outer, {"inner": {}})
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"a": ' * 50_000, '{"a": "' + "x" * 20_000_000 + '"}'], ids=["list", "dict", "long"]
+)
+def test_json_that_is_deep_or_long_is_refused(tmp_path, content):
+    (tmp_path / "file.json").write_text(content)
+    with pytest.raises(FineError, match="cannot be read as JSON"):
+        read_json(tmp_path / "file.json")
 
 
 def test_a_file_in_the_way_of_a_folder_is_named(tmp_path):

@@ -16,10 +16,10 @@ from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import GUESS, START, TEST_COST, estimate
 from fine.experiments.executors import Event, Failed, Finished, LocalProcesses, Step
 from fine.experiments.ledger import Epoch, Record, record
-from fine.experiments.locking import locked
 from fine.experiments.runner import Unwatched, run_cells
 from fine.experiments.watching import Watched
 from fine.experiments.work import as_text, from_text, work
+from fine.locking import locked
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
 from fine.tasks import Task

@@ -17,7 +17,7 @@ import pytest
 from fine import cli
 from fine.experiments import Cell, Ledger, make_experiment
 from fine.experiments.ledger import Record
-from fine.experiments.locking import locked
+from fine.locking import locked
 from fine.protocols import Training
 from fine.runs import Run
 from fine.storage import read_json

@@ -3,9 +3,20 @@
 import difflib
 from collections.abc import Iterable
 
+_LONGEST = 1000  # characters of a message, however much of what was given it repeats
+
 
 class FineError(Exception):
     """Bad input, said in one line. The command line prints it and exits with code 2; nothing is left half-written."""
+
+    def __str__(self) -> str:
+        text = printable(super().__str__())
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+
+
+def printable(text: str) -> str:
+    """The text on one line; what would move the cursor or cannot be shown at all, as names in a file may, is shown as �."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text.replace("\n", " "))
 
 
 def unknown(kind: str, given: str, valid: Iterable[str]) -> FineError:

@@ -22,13 +22,18 @@ import torch
 from torch import Tensor, nn
 
 from fine.errors import FineError
-from fine.models import make_model
+from fine.models import make_model, model_config
 from fine.protocols import Training
 from fine.storage import read_json, write_json, written_whole
 from fine.tasks import Task
+from fine.typed_json import read_as
 
 FORMAT = 1
 """Version of the run folder's layout."""
+MOST_PUZZLES = 10_000_000
+"""Puzzles of a task: a quarter of a gigabyte as integers."""
+LARGEST_MODEL = 500_000_000
+"""Numbers in a model: two gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,14 @@ class RunConfig:
     def check(self) -> None:
         """Refuse what cannot be trained or tested."""
         self.training.check()
-        for name, least in (("train_count", 2), ("test_count", 1)):
+        for name, least in (("train_count", 2), ("test_count", 1), ("train_classes", 0), ("test_classes", 0)):
             if getattr(self.task, name) < least:
                 raise FineError(f"{name} is {getattr(self.task, name)}: give at least {least}")
+        for name in ("train_count", "test_count"):
+            if getattr(self.task, name) > MOST_PUZZLES:
+                raise FineError(f"{name} is {getattr(self.task, name):,}: give at most {MOST_PUZZLES:,}")
+        if self.channels not in (1, 3):
+            raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")
         names, _, split = self.task.rules.partition(":")
         if self.training.views == 8 and split and {"rotation", "affine", "all"} & set(names.split("+")):
             raise FineError(
@@ -59,7 +69,25 @@ class RunConfig:
 
     def build(self) -> nn.Module:
         """The untrained model of this run."""
+        self._refuse_a_giant()
         return make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+
+    def _refuse_a_giant(self) -> None:
+        """Refuse a model that would fill the memory, before any of it is made: a configuration may come from anyone."""
+        config = model_config(self.model, self.settings)
+        sizes = sorted((value for value in asdict(config).values() if type(value) is int), reverse=True)
+        largest, second = (*sizes, 1, 1)[:2]
+        if largest * largest * second <= 2**26:  # as many as the largest of our own models might have if it were one matrix
+            return
+        with torch.device(
+            "meta"
+        ):  # shapes without numbers; it takes torch seconds to get ready for that, so only when in doubt
+            model = make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+        numbers = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
+        if numbers > LARGEST_MODEL:
+            raise FineError(
+                f"a {self.model} of this size has {numbers:,} numbers, more than {LARGEST_MODEL:,}: give it smaller settings"
+            )
 
     def start(self) -> nn.Module:
         """The model as its training starts: untrained, but for an encoder taken from another run."""
@@ -108,12 +136,20 @@ class Run:
         content = read_json(path)
         version = content.pop("format", None)
         if version != FORMAT:
-            raise FineError(f"{path} has format {version}, this version of fine reads format {FORMAT}: train the run again")
+            newer = isinstance(version, int) and version > FORMAT
+            remedy = "install the version of fine that wrote it, or train" if newer else "train"
+            raise FineError(f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} the run again")
         try:
-            task, training = Task(**content.pop("task")), Training(**content.pop("training"))
-            return RunConfig(task=task, training=training, **content)
-        except (TypeError, KeyError) as problem:
+            if missing := {"model", "task", "training"} - content.keys():
+                raise ValueError(f"it lacks {min(missing)!r}")
+            config = read_as(RunConfig, content)
+        except ValueError as problem:
             raise FineError(f"{path} is not a valid run configuration ({problem}): train the run again") from problem
+        try:
+            config.check()
+        except FineError as problem:
+            raise FineError(f"{path}: {problem}") from problem
+        return config
 
     def load(self, *, device: torch.device | str = "cpu") -> nn.Module:
         """The trained model, ready to answer."""
@@ -157,6 +193,8 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> No
         if own[name].shape != tensors[name].shape:
             given, expected = list(tensors[name].shape), list(own[name].shape)
             raise FineError(f"{path}: '{name}' has shape {given}, the model in config.json needs {expected}")
+        if own[name].is_floating_point() != tensors[name].is_floating_point() or tensors[name].is_complex():
+            raise FineError(f"{path}: '{name}' holds {tensors[name].dtype}, the model in config.json needs {own[name].dtype}")
     model.load_state_dict(tensors)
 
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a temporary name, flushed to disk, then renamed."""
+"""Files that are whole or not there: written under a temporary name, flushed to disk, renamed, and the name flushed too."""
 
 import contextlib
 import errno
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fine.errors import FineError
+
+LARGEST_JSON = 20_000_000
+"""Bytes of a JSON file that are read; the largest that is written has a few thousand."""
 
 
 @contextlib.contextmanager
@@ -25,14 +28,33 @@ def written_whole(path: Path) -> Iterator[Path]:
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
+        for folder in (path.parent, *(folder.parent for folder in made)):
+            _flush_names(folder)
     except BaseException as problem:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
             for folder in made:
                 folder.rmdir()  # refuses, and so ends this, if someone else has put something there
         if isinstance(problem, OSError):
-            raise _cannot_write(path, problem) from problem
+            raise cannot_write(path, problem) from problem
         raise
+
+
+def _flush_names(folder: Path) -> None:
+    """Have the names in a folder outlast a power cut: without it a renamed file may come back under its old name."""
+    if os.name == "nt":  # where folders cannot be opened, and need not be
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what processes that were killed had half written in a folder that is now ours alone."""
+    for leftover in folder.glob(".*.part"):
+        leftover.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -49,17 +71,22 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in ``path``, or a one-line error naming the file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST_JSON + 1)
+        if len(text) > LARGEST_JSON:
+            raise ValueError(f"it has more than {LARGEST_JSON:,} characters")
+        content = json.loads(text)
     except FileNotFoundError:
         raise FineError(f"{path} is missing: expected a JSON file there") from None
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise FineError(f"{path} cannot be read as JSON ({problem})") from problem
     if not isinstance(content, dict):
         raise FineError(f"{path} holds a JSON {type(content).__name__}: expected an object")
     return content
 
 
-def _cannot_write(path: Path, problem: OSError) -> FineError:
+def cannot_write(path: Path, problem: OSError) -> FineError:
+    """The error for a file that could not be written, with what to do about it."""
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return FineError(f"the disk is full: could not write {path}; free some space and try again")
     if path.is_dir():

@@ -6,12 +6,14 @@
 All randomness is addressed by (seed, epoch), so a run has no generator state to save.
 """
 
+import contextlib
 import csv
 import io
 import json
+import os
 import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,40 +24,70 @@ from torch import Tensor, nn
 from fine.allocation import keep_freed_memory
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
+from fine.locking import locked
 from fine.models import model_config
 from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from
 from fine.randomness import random_below, random_order
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
-from fine.storage import write_json, write_text
+from fine.storage import remove_leftovers, write_json, write_text
+from fine.typed_json import read_as
 
 _ORDER, _SIDE = 4, 5  # addresses of random numbers; those of splits and puzzles are in tasks.py
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
     """Train a model from the start, test it, and keep everything in ``folder``, which must not hold a run already."""
-    run = Run(folder)
-    if run.exists:
-        raise FineError(f"{folder} holds a run already: choose another folder, or continue it with --resume {folder}")
-    config.check()
-    # A run keeps all settings of its model, so that it can be loaded after their defaults have changed.
-    settings = asdict(model_config(config.model, config.settings))
-    config = replace(config, settings=settings, channels=config.task.picture_channels)
-    trainer = Trainer(run, config, torch.device(device))  # an impossible model or task is refused before anything is written
-    if trainer.processes.first:
-        run.save_config(config)
-    return trainer.complete(progress or Silent())
+    return begin(config, folder, _alone_in(folder), device=device, progress=progress)
 
 
 def resume(folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
     """Train a run from its last whole epoch to its end (or from the start, if there is none), and test it."""
+    Run(folder).config()  # a folder without a run is not touched
+    with _alone_in(folder):
+        return go_on(folder, device=device, progress=progress)
+
+
+Hold = contextlib.AbstractContextManager[None]
+
+
+def begin(config: RunConfig, folder: Path, hold: Hold, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
+    """`train`, for one who has another way to ``hold`` the folder to himself."""
+    run = Run(folder)
+    config.check()
+    _refuse_a_run(run)
+    # A run keeps all settings of its model, so that it can be loaded after their defaults have changed.
+    settings = asdict(model_config(config.model, config.settings))
+    config = replace(config, settings=settings, channels=config.task.picture_channels)
+    trainer = Trainer(run, config, torch.device(device))  # an impossible model or task is refused before anything is written
+    with hold:
+        if trainer.processes.first:
+            _refuse_a_run(run)  # one that was begun meanwhile
+            run.save_config(config)
+        return trainer.complete(progress or Silent())
+
+
+def go_on(folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
+    """`resume`, for one who has the folder to himself already."""
     run = Run(folder)
     config = run.config()
     if run.finished:
         raise FineError(f"{folder} holds a finished run: test it with `fine evaluate {folder}`, or train in another folder")
     config.check()
     return Trainer(run, config, torch.device(device)).complete(progress or Silent())
+
+
+def _refuse_a_run(run: Run) -> None:
+    if run.exists:
+        raise FineError(f"{run.folder} holds a run already: choose another folder, or continue it with --resume {run.folder}")
+
+
+def _alone_in(folder: Path) -> Hold:
+    """The run folder to ourselves, and to those we train with under torchrun: the first of them holds it for all."""
+    if int(os.environ.get("RANK", "0")) or os.name == "nt":  # Windows has no such locks; there it is up to the user
+        return contextlib.nullcontext()
+    return locked(folder)
 
 
 class Trainer:
@@ -79,6 +111,8 @@ class Trainer:
 
     def complete(self, progress: Progress) -> Evaluation:
         """Train what is left and test."""
+        if self.processes.first:
+            remove_leftovers(self.run.folder)
         self.fit(progress)
         return self.finish()
 
@@ -94,6 +128,7 @@ class Trainer:
         """Test the trained model and write weights, result and picture."""
         evaluation = evaluate(self.model, self.test_puzzles, device=self.device)
         if self.processes.first:
+            self._save_metrics()  # again: a run killed between its last state and its last row would lack the row
             save_tensors(self.run.weights, self.model.state_dict())
             result = {**evaluation.summary(), "minutes": round(self.seconds / 60, 3), **provenance()}
             write_json(self.run.folder / "result.json", result)
@@ -140,6 +175,9 @@ class Trainer:
                 )
         self.processes.sum((loss_sum, right))
         self.processes.agree_on_buffers(self.model)
+        state = self.model.state_dict()
+        if not all(torch.isfinite(tensor).all() for tensor in state.values()):  # the last step has had no other to find it
+            raise self._not_finite(step, state)
         seconds = time.monotonic() - started
         self.epochs_done += 1
         self.seconds += seconds
@@ -156,16 +194,27 @@ class Trainer:
         self.optimiser.zero_grad()
         (loss / size).backward()
         self.processes.sum(p.grad for p in self.model.parameters() if p.grad is not None)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.training.clip)
-        if not torch.isfinite(norm):  # also catches a loss that is not finite
-            raise FineError(
-                f"the loss or its gradient is not finite at step {step + 1}, epoch {self.epochs_done + 1}: the state after "
-                f"epoch {self.epochs_done} is kept in {self.run.folder}; train again with a lower --rate or --clip"
-            )
+        gradients = {name: p.grad for name, p in self.model.named_parameters() if p.grad is not None}
+        norm = torch.nn.utils.get_total_norm(gradients.values())
+        if not torch.isfinite(norm + loss.detach()):  # one number read for both: reading waits for the device
+            named = {f"the gradient of {name}": gradient for name, gradient in gradients.items()}
+            raise self._not_finite(step, {"the loss": loss, **named, "the norm of the gradient": norm})
+        torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), self.config.training.clip, norm)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.step()
         return loss.detach(), (logits.argmax(1) == batch.answers).sum()
+
+    def _not_finite(self, step: int, tensors: Mapping[str, Tensor]) -> FineError:
+        """The error for numbers that have run away, naming the first: weights before all else, for they spoil the rest."""
+        named: dict[str, Tensor] = {**dict(self.model.named_parameters()), **tensors}
+        bad = [name for name, tensor in named.items() if not torch.isfinite(tensor).all()]
+        others = f" and {len(bad) - 1} more are" if len(bad) > 1 else " is"
+        kept = f"the state after epoch {self.epochs_done} is kept in {self.run.folder}; " if self.epochs_done else ""
+        return FineError(
+            f"{bad[0]}{others} not finite at step {step + 1}, epoch {self.epochs_done + 1}: {kept}train again with a lower "
+            "--rate or --clip"
+        )
 
     def _save_state(self) -> None:
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
@@ -173,6 +222,9 @@ class Trainer:
             tensors |= {f"adam.{number}.{name}": tensor for name, tensor in entry.items()}
         progress = {"epochs": self.epochs_done, "seconds": self.seconds, "metrics": self.metrics}
         save_tensors(self.run.state, tensors, {"progress": json.dumps(progress)})
+        self._save_metrics()
+
+    def _save_metrics(self) -> None:
         table = io.StringIO()
         writer = csv.DictWriter(table, list(self.metrics[0]), lineterminator="\n")
         writer.writeheader()
@@ -182,21 +234,37 @@ class Trainer:
     def _load_state(self) -> None:
         tensors, metadata = read_tensors(self.run.state)
         try:
-            progress = json.loads(metadata["progress"])
-            self.epochs_done, self.seconds = int(progress["epochs"]), float(progress["seconds"])
-            self.metrics = list(progress["metrics"])
+            progress = read_as(Past, json.loads(metadata["progress"]), "progress")
+            self.epochs_done, self.seconds, self.metrics = progress.epochs, progress.seconds, list(progress.metrics)
+            if self.epochs_done < 1 or len(self.metrics) != self.epochs_done:
+                raise ValueError(f"{self.epochs_done} epochs with {len(self.metrics)} rows")
             weights = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
             load_weights(self.model, weights, self.run.state)
+            parameters = list(self.model.parameters())
             moments: dict[int, dict[str, Tensor]] = {}
             for name, tensor in tensors.items():
                 if name.startswith("adam."):
                     _, number, entry = name.split(".")
+                    shape = torch.Size() if entry == "step" else parameters[int(number)].shape
+                    if tensor.shape != shape or tensor.dtype != torch.float32:
+                        raise ValueError(f"'{name}' does not fit its weight")
                     moments.setdefault(int(number), {})[entry] = tensor
+            if not moments or any(entry.keys() != {"step", "exp_avg", "exp_avg_sq"} for entry in moments.values()):
+                raise ValueError("the optimiser's numbers are not complete")
             self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
-        except (KeyError, ValueError, TypeError) as problem:
+        except (KeyError, IndexError, ValueError, TypeError, RecursionError) as problem:
             raise FineError(
                 f"{self.run.state} is not a training state ({problem}): delete it to start the run again"
             ) from problem
+
+
+@dataclass(frozen=True)
+class Past:
+    """How far a run had come when its state was written."""
+
+    epochs: int
+    seconds: float
+    metrics: tuple[dict[str, Any], ...]
 
 
 def learn(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:

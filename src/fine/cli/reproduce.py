@@ -17,10 +17,10 @@ from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Executor, LocalProcesses
 from fine.experiments.ledger import Ledger
-from fine.experiments.locking import locked
 from fine.experiments.runner import Summary, check_pictures, run_cells
 from fine.experiments.tables import EXPERIMENTS, Experiment, cells, label, make_experiment, select
 from fine.experiments.watching import Watched
+from fine.locking import locked
 from fine.protocols import PROTOCOLS, Training
 from fine.storage import write_text
 from fine.tasks import Task

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from fine.errors import FineError
+from fine.errors import FineError, printable
 from fine.evaluation import BLIND_CHANCE, OBJECT_CHANCE, Evaluation
 
 console = Console()
@@ -23,7 +23,7 @@ OptionalPath = Annotated[Path | None, tyro.conf.arg(metavar="PATH")]
 
 def say(text: str) -> None:
     """Print a line as it is: not wrapped, so that paths can be copied, and with [brackets] left alone."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print("\n".join(map(printable, text.split("\n"))), markup=False, highlight=False, soft_wrap=True)
 
 
 def fail(problem: FineError) -> NoReturn:

@@ -5,6 +5,7 @@ import re
 from fine.errors import FineError
 
 _UNITS = {"h": 3600, "m": 60, "s": 1}
+_LONGEST = 100 * 365 * 24 * 3600  # a century: more is a slip, and infinitely many seconds cannot be shown
 
 
 def read_duration(text: str) -> float:
@@ -12,7 +13,9 @@ def read_duration(text: str) -> float:
     parts = re.fullmatch(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s)?", text.replace(" ", ""))
     try:
         if text and parts:
-            return sum(float(number) * size for number, size in zip(parts.groups(), _UNITS.values(), strict=True) if number)
+            seconds = sum(float(number) * size for number, size in zip(parts.groups(), _UNITS.values(), strict=True) if number)
+            if seconds < _LONGEST:
+                return seconds
     except ValueError:
         pass
     raise FineError(f"'{text}' is not a length of time: write it as 2h, 90m, 1h30m or 45s")

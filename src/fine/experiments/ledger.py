@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.protocols import PROTOCOLS, Training
+from fine.puzzles import KINDS
 from fine.runs import provenance
 from fine.storage import read_json, write_text
 from fine.tasks import Task
+from fine.typed_json import read_as
 
 FORMAT = 1
 """Version of the files in a ledger."""
@@ -192,22 +194,30 @@ def _read(path: Path) -> Record | Failure:
     content = read_json(path)
     version = content.pop("format", None)
     if version != FORMAT:
+        newer = isinstance(version, int) and version > FORMAT
+        remedy = "install the version of fine that wrote it, or delete" if newer else "delete"
         raise FineError(
-            f"{path} has format {version}, this version of fine reads format {FORMAT}: delete it to run the cell again"
+            f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} it to run the cell again"
         )
     try:
-        content |= {"task": Task(**content["task"]), "training": Training(**content["training"])}
-        if "error" in content:
-            entry: Record | Failure = Failure(**content)
-        else:
-            content |= {"interval": tuple(content["interval"]), "by_rule": tuple(content["by_rule"])}
-            content |= {"confusions": tuple(content.get("confusions", ()))}
-            entry = Record(**content | {"curve": tuple(Epoch(*point) for point in content["curve"])})
-    except (KeyError, TypeError) as problem:
+        entry: Record | Failure = read_as(Failure, content) if "error" in content else read_as(Record, content)
+        if isinstance(entry, Record):
+            _check_rows("by_rule", entry.by_rule, {"family": str, "rule": str, "puzzles": int, **dict.fromkeys(KINDS, float)})
+            confused = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
+            _check_rows("confusions", entry.confusions, confused)
+    except ValueError as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
     if entry.key != path.stem:
         raise FineError(f"{path} holds the record of {entry.key}: rename or delete it")
     return entry
+
+
+def _check_rows(name: str, rows: tuple[dict[str, Any], ...], kinds: Mapping[str, Any]) -> None:
+    for row in rows:
+        for column, kind in kinds.items():
+            if column not in row:
+                raise ValueError(f"a row of {name} lacks {column!r}")
+            read_as(kind, row[column], column)
 
 
 def _text(content: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ standard output how it goes, a line of JSON each time, and ends at once when sta
 that started it dies: so no cell is ever left running alone.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -20,13 +21,13 @@ import torch
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.ledger import Epoch, Record, record
-from fine.experiments.locking import locked
+from fine.locking import locked
 from fine.progress import Progress
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
 from fine.storage import read_json
 from fine.tasks import Task
-from fine.training import resume, train
+from fine.training import begin, go_on
 
 PATIENCE = 20.0
 """Seconds to wait for the process of an earlier attempt to be gone."""
@@ -39,10 +40,10 @@ def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | 
         if run.exists and not cell.same_run(run.config()):
             raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
         if not run.exists:
-            train(cell.config, folder, device=device, progress=progress)
+            begin(cell.config, folder, hold=contextlib.nullcontext(), device=device, progress=progress)
         elif not run.finished:
-            resume(folder, device=device, progress=progress)
-        return {"result": read_json(folder / "result.json"), "curve": _curve(folder / "metrics.csv")}
+            go_on(folder, device=device, progress=progress)
+        return {"result": read_json(folder / "result.json"), "curve": read_curve(folder / "metrics.csv")}
 
 
 def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
@@ -50,11 +51,11 @@ def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
     return record(cell, outcome["result"], tuple(Epoch(*point) for point in outcome["curve"]))
 
 
-def _curve(path: Path) -> list[tuple[float, float]]:
+def read_curve(path: Path) -> list[tuple[float, float]]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in csv.DictReader(file)]
-    except (OSError, KeyError, ValueError) as problem:
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as problem:  # a short row gives None, which is no number
         raise FineError(
             f"{path} cannot be read as a learning curve ({problem}): delete its folder to run it again"
         ) from problem

@@ -97,5 +97,5 @@ def reading(path: Path, source: str, expected: str) -> Iterator[None]:
     except (PermissionError, IsADirectoryError, NotADirectoryError) as problem:
         raise FineError(f"{path} cannot be read ({problem.strerror}): expected {expected}") from problem
     except _BROKEN as problem:
-        found = " ".join(str(problem).split()) or type(problem).__name__
+        found = " ".join(str(problem).split())[:200] or type(problem).__name__  # zipfile can quote half the file
         raise damaged(path, source, expected, found) from problem

@@ -67,7 +67,7 @@ def _as_type_of(example: Any, value: Any, key: str) -> Any:
     if isinstance(value, str) and kind is bool:
         value = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(value.lower(), value)
     elif kind in (int, float) and isinstance(value, str | int) and not isinstance(value, bool):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OverflowError):
             value = kind(value)
     if type(value) is not kind:
         expected = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, kind.__name__)

@@ -155,8 +155,8 @@ def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory)
     """The backbone called ``name``; ``layers`` is for residual and NICE, which with 0 gives way to the MLP."""
     if name not in BACKBONES:
         raise unknown("backbone", name, BACKBONES)
-    if layers < 0:
-        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more")
+    if not 0 <= layers <= 1000:
+        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more, and at most 1000")
     if name == "residual":
         if not layers:
             raise FineError("a residual backbone with 0 layers would change nothing: give 1 or more")
