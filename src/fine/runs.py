@@ -28,7 +28,7 @@ from fine.storage import read_json, write_json, written_whole
 from fine.tasks import Task
 from fine.typed_json import read_as
 
-FORMAT = 1
+FORMAT = 2
 """Version of the run folder's layout."""
 MOST_PUZZLES = 10_000_000
 """Puzzles of a task: a quarter of a gigabyte as integers."""
@@ -135,7 +135,9 @@ class Run:
             raise FineError(f"{self.folder} is not a run folder: it has no config.json; `fine train` makes one")
         content = read_json(path)
         version = content.pop("format", None)
-        if version != FORMAT:
+        if version == 1:
+            _upgrade_from_1(content)
+        elif version != FORMAT:
             newer = isinstance(version, int) and version > FORMAT
             remedy = "install the version of fine that wrote it, or train" if newer else "train"
             raise FineError(f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} the run again")
@@ -156,6 +158,16 @@ class Run:
         model = self.config().build()
         load_weights(model, read_tensors(self.weights)[0], self.weights)
         return model.to(device).eval()
+
+
+def _upgrade_from_1(content: dict[str, Any]) -> None:
+    """In format 1 two settings of FINE were true or false, which now have more than two values."""
+    settings = content.get("settings")
+    if isinstance(settings, dict):
+        if isinstance(settings.get("standardise"), bool):
+            settings["standardise"] = "picture" if settings["standardise"] else "none"
+        if isinstance(settings.get("tied"), bool):
+            settings["keys"] = "tied" if settings.pop("tied") else "own"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
