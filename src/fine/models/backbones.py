@@ -102,6 +102,8 @@ class NICEBackbone(Backbone):
         super().__init__()
         if rows % 2:
             raise FineError(f"NICE splits the rows of a code into halves, so {rows} rows will not do: use an even number")
+        if layers > 1000:
+            raise FineError(f"NICE cannot have {layers} layers: give at most 1000")
         self.middle, self.layers = rows // 2, layers
         self.memories = nn.ModuleList(make_memory(self.middle, self.middle) for _ in range((layers + 1) // 2))
         self.pseudo_outputs = nn.ModuleList(nn.Linear(rows, self.middle) for _ in range(layers))
@@ -134,8 +136,8 @@ def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory)
     """The backbone called ``name``; ``layers`` is for NICE, which with 0 of them gives way to the MLP, as in the paper."""
     if name not in BACKBONES:
         raise unknown("backbone", name, BACKBONES)
-    if not 0 <= layers <= 1000:
-        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more, and at most 1000")
+    if layers < 0:
+        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more")
     if name == "linear":
         return LinearBackbone(rows=rows, make_memory=make_memory)
     if name == "mlp" or layers == 0:
