@@ -30,7 +30,7 @@ benchmark: $(VENV)/.installed
 # Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases.
 reliability: $(VENV)/.installed fuzz
 	FINE_THOROUGH=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_crashes.py tests/test_reproduce.py tests/test_formats.py \
-		tests/test_safety.py tests/test_numbers.py tests/test_errors.py tests/test_downloads.py
+		tests/test_safety.py tests/test_numbers.py tests/test_errors.py tests/test_downloads.py tests/test_images.py tests/test_cli.py
 	$(BIN)/python benchmarks/long_run.py
 
 # 10,000 cases of each kind: for the night.

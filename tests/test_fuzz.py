@@ -217,6 +217,16 @@ def test_configurations(runs, config, data):
         Run(path.parent).config().build()
 
 
+@pytest.mark.parametrize("name", [*MODELS])
+@pytest.mark.parametrize("size", [100_000, 2**31 - 1, 2**40, 2**63, 10**20])
+def test_giants(runs, name, size):
+    """Sizes that overflow when they are multiplied, or are no sizes at all."""
+    for setting in ("code", "slots", "hidden", "layers"):
+        if hasattr(MODELS[name].config, setting):
+            with a_result_or_one_line():
+                RunConfig(model=name, settings={setting: size}).build()
+
+
 @given(st.sampled_from([*MODELS]), st.dictionaries(st.sampled_from(["slots", "code", "ridge", "tied", "encoder", "x"]), TEXTS))
 def test_settings_as_texts(name, texts):
     with a_result_or_one_line():

@@ -348,7 +348,7 @@ def test_a_function_composed_once_can_be_applied_to_many():
         ({"backbone": "nice"}, "symmetry=none"),
         ({"symmetry": "both"}, "unknown symmetry"),
         ({"symmetry": "apart"}, "backbone=linear"),
-        ({"layers": 0}, "would change nothing"),
+        ({"layers": 0}, "give 1 to 1000"),
         ({"keys": "lost"}, "unknown kind of keys"),
         ({"readings": 3}, "give 1, 2 or 4"),
         ({"standardise": "pairs"}, "did you mean 'pair'"),

@@ -79,10 +79,13 @@ class RunConfig:
         largest, second = (*sizes, 1, 1)[:2]
         if largest * largest * second <= 2**26:  # as many as the largest of our own models might have if it were one matrix
             return
-        with torch.device(
-            "meta"
-        ):  # shapes without numbers; it takes torch seconds to get ready for that, so only when in doubt
-            model = make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+        try:
+            with torch.device("meta"):  # shapes without numbers; torch takes seconds to get ready, so only when in doubt
+                model = make_model(self.model, channels=self.channels, size=self.task.size, settings=self.settings)
+        except (RuntimeError, OverflowError, TypeError) as problem:
+            if "meta" in str(problem):  # a model of the user's own that looks at its numbers while it is made
+                return
+            raise FineError(f"a {self.model} of this size is too large to be counted: give it smaller settings") from problem
         numbers = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
         if numbers > LARGEST_MODEL:
             raise FineError(

@@ -52,6 +52,7 @@ def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
 
 
 def read_curve(path: Path) -> list[tuple[float, float]]:
+    """Loss and accuracy of every epoch in a metrics.csv."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in csv.DictReader(file)]

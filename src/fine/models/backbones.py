@@ -86,6 +86,8 @@ class ResidualBackbone(Backbone):
 
     def __init__(self, *, rows: int, make_memory: MakeMemory, layers: int = 2):
         super().__init__()
+        if not 1 <= layers <= 1000:
+            raise FineError(f"a residual backbone cannot have {layers} layers: give 1 to 1000")
         self.layers = layers
         self.memories = nn.ModuleList([make_memory(rows, rows)])
 
@@ -123,6 +125,8 @@ class NICEBackbone(Backbone):
         super().__init__()
         if rows % 2:
             raise FineError(f"NICE splits the rows of a code into halves, so {rows} rows will not do: use an even number")
+        if layers > 1000:
+            raise FineError(f"NICE cannot have {layers} layers: give at most 1000")
         self.middle, self.layers = rows // 2, layers
         self.memories = nn.ModuleList(make_memory(self.middle, self.middle) for _ in range((layers + 1) // 2))
         self.pseudo_outputs = nn.ModuleList(nn.Linear(rows, self.middle) for _ in range(layers))
@@ -155,11 +159,9 @@ def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory)
     """The backbone called ``name``; ``layers`` is for residual and NICE, which with 0 gives way to the MLP."""
     if name not in BACKBONES:
         raise unknown("backbone", name, BACKBONES)
-    if not 0 <= layers <= 1000:
-        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more, and at most 1000")
+    if layers < 0:
+        raise FineError(f"a backbone cannot have {layers} layers: give 0 or more")
     if name == "residual":
-        if not layers:
-            raise FineError("a residual backbone with 0 layers would change nothing: give 1 or more")
         return ResidualBackbone(rows=rows, layers=layers, make_memory=make_memory)
     if name == "linear":
         return LinearBackbone(rows=rows, make_memory=make_memory)
