@@ -72,13 +72,14 @@ def draw_composed(model: fine.FINE) -> None:
     rules = RuleSet("shown", tuple(rule(label) for label in COMPOSED))
     y = Warp(rules, size=32)(x.expand(len(rules), -1, -1, -1), torch.arange(len(rules)))
     codes = model.encode(torch.stack((x.expand_as(y), y), dim=1))
-    (weights,) = model.compose(codes[:, 0], codes[:, 1])
+    function = model.compose(codes[:, 0], codes[:, 1])
+    matrices = model.apply_function(function, torch.eye(codes.shape[2]).expand(len(rules), -1, -1))  # its layers are linear
     memory = next(module for module in model.modules() if isinstance(module, FunctionalMemory))
     figure = Figure(figsize=(9.4, 3.6), dpi=120, facecolor="white")
     cells = figure.subplots(
         3, len(rules), gridspec_kw={"left": 0.1, "right": 0.99, "top": 0.93, "bottom": 0.02, "hspace": 0.05}
     )
-    maps = (y[:, 0], weights, memory.values[: len(rules)])
+    maps = (y[:, 0], matrices, memory.values[: len(rules)])
     for row, pictures in zip(cells, maps, strict=True):
         for cell, picture in zip(row, pictures, strict=True):
             cell.set(xticks=[], yticks=[])
