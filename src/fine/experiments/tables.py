@@ -42,8 +42,8 @@ OURS: dict[str, dict[str, Any]] = {
     "wave": {"code": 1024, "slots": 4},
     "rotation:seen": {"backbone": "linear", "symmetry": "apart", "keys": "tied", "slots": 1},
 }
-"""Settings of `fine` by what it is trained on, where others than its own did better on classes and rules of training that were
-held back (docs/log.md)."""
+"""Settings of `fine` by the pictures it is tested on and the rules it is trained on, where others than its own did better on
+classes and rules of training that were held back (docs/log.md)."""
 
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)
@@ -117,7 +117,7 @@ def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
 
 def _settings(model: str, task: Task) -> dict[str, Any]:
     """Those settings of a model for a task that are not its own defaults."""
-    return {**OURS.get(task.images, {}), **OURS.get(task.rules, {})} if model == "fine" else {}
+    return {**OURS.get(task.test_images or task.images, {}), **OURS.get(task.rules, {})} if model == "fine" else {}
 
 
 Configure = Callable[[str, str], RunConfig]
