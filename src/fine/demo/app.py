@@ -46,7 +46,7 @@ from fine.demo.messages import (
 )
 from fine.demo.solver import EVERYTHING, Answer, Explaining, Explanation, Question, Scoring, Solver, answer_all
 from fine.demo.sources import PUZZLES, pictures_of, quiz_of, sources_here
-from fine.demo.steps import apply_rules, as_rule, controls_of, rule_of
+from fine.demo.steps import apply_rules, controls_of, rule_of
 from fine.demo.wire import read_png, write_png
 from fine.demo.wording import in_words, title
 from fine.errors import FineError, unknown
@@ -94,7 +94,7 @@ def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
         return prepared(solver.model, [read_png(text) for text in texts])
 
     def as_named(entry: NamedRule) -> Named:
-        return Named(family=entry.family, words=in_words(as_rule(entry)), probability=entry.probability)
+        return Named(family=entry.family, words=in_words(entry.rule), probability=entry.probability)
 
     @app.get("/api/about")
     async def about() -> About:
@@ -172,7 +172,7 @@ def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
             picked=int(scores.argmax()),
             named=[as_named(entry) for entry in explanation.named[:_NAMED]],
             # By the rule it names for x, not the one it would name for x': the second is right half as often (docs/demo.md).
-            drawn=write_png(apply_rules(new, [as_rule(explanation.named[0])])),
+            drawn=write_png(apply_rules(new, [explanation.named[0].rule])),
             place=explanation.place,
         )
 

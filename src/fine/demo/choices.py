@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from fine.demo.steps import apply_rules, as_rule, in_one_sentence
+from fine.demo.steps import apply_rules, in_one_sentence
 from fine.images import Images
 from fine.puzzles import KINDS, ORDERS, VISIBLE
 from fine.randomness import random_below
@@ -49,7 +49,7 @@ def possible_choices(new: Tensor, named: Sequence[NamedRule], *, seed: int) -> l
     options: list[Option] = []
     spare: list[Option] = []
     for entry in named:
-        rule = as_rule(entry)
+        rule = entry.rule
         option = Option(apply_rules(new, [rule]), POSSIBLE, in_one_sentence([rule]))
         new_look = _all_differ([*(one.picture for one in options), option.picture])
         (options if new_look else spare).append(option)

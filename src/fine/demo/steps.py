@@ -12,7 +12,6 @@ from fine.demo.messages import Control, Step
 from fine.demo.wording import PARAMETERS, in_words
 from fine.errors import FineError, unknown
 from fine.rules import FAMILIES, HALF, Family, Rule, pixel_points
-from fine.solving import NamedRule
 
 FREE = {"translation": (-9, 9), "rotation": (0, 360), "shear": (-60, 60), "scale": (0.5, 1.25)}
 """Families whose parameters may lie anywhere between two ends: most such rules no model has seen in training."""
@@ -33,11 +32,6 @@ def rule_of(step: Step) -> Rule:
     elif parameters not in family.grid:
         raise FineError(f"{family.name} {list(parameters)} is not offered: give parameters of its grid, see docs/rules.md")
     return Rule(family, parameters)
-
-
-def as_rule(named: NamedRule) -> Rule:
-    """The rule that a model has named."""
-    return Rule(FAMILIES[named.family], named.parameters)
 
 
 def controls_of(family: Family) -> list[Control]:

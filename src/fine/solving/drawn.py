@@ -1,4 +1,4 @@
-"""An answer without choices: x' under every rule of a set, and of these the one the model takes.
+"""An answer without choices: x' under the rule that does to x most nearly what the composed function does.
 
 drawn = draw_answer(model, "x.png", "y.png", "new.png")
 drawn.image.save("answer.png")                     # at the resolution of new.png; drawn.rules[0] says by which rule
@@ -13,9 +13,8 @@ from torch import Tensor
 
 from fine.models.fine import FINE
 from fine.rules import HALF, Rule, negative_mask, rule_set, source_points
-from fine.solving.answers import prepared
 from fine.solving.ink import find_ground
-from fine.solving.naming import NamedRule, distinct_rules, logits_of_rules, ranked
+from fine.solving.naming import NamedRule, explain
 from fine.solving.pictures import Source, border, read_picture
 
 
@@ -35,16 +34,10 @@ class Drawn:
         return Image.fromarray(pixels.squeeze(-1) if pixels.shape[-1] == 1 else pixels)
 
 
-@torch.inference_mode()
 def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = "affine") -> Drawn:
-    """What is to ``new`` as y is to x, drawn in the colours and at the resolution of ``new``."""
-    model.eval()
-    pictures = prepared(model, [x, y, new])
-    warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
-    # A rule that does to x' what the function does should do so to x as well: two witnesses are better than one.
-    logits = logits_of_rules(model, pictures, warp) + logits_of_rules(model, pictures[[0, 1, 0]], warp)
-    best = members[int(logits.argmax())]
-    return Drawn(under_rule(read_picture(new), best), ranked(members, logits.softmax(0)))
+    """What is to ``new`` as y is to x, by the rule that explains y best, in the colours and at the resolution of ``new``."""
+    named = explain(model, x, y, rules=rules, k=len(rule_set(rules)))
+    return Drawn(under_rule(read_picture(new), named[0].rule), named)
 
 
 def under_rule(picture: Tensor, rule: Rule) -> Tensor:  # (channels, side, side), the same out

@@ -10,11 +10,10 @@ import functools
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from fine.errors import FineError
 from fine.models.fine import FINE
-from fine.rules import Rule, RuleSet, Warp, rule_set
+from fine.rules import FAMILIES, Rule, RuleSet, Warp, rule_set
 from fine.solving.answers import prepared
 from fine.solving.pictures import Source
 
@@ -32,6 +31,11 @@ class NamedRule:
     """The rule in words, such as rotation 45°."""
     probability: float
 
+    @property
+    def rule(self) -> Rule:
+        """The rule itself, as pictures can be put under."""
+        return Rule(FAMILIES[self.family], self.parameters)
+
     def __str__(self) -> str:
         return f"{self.label} {self.probability:.0%}"
 
@@ -44,21 +48,13 @@ def explain(model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
     model.eval()
     pictures = prepared(model, [x, y, x])  # x is what the function is applied to as well
     warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
-    return ranked(members, (SHARPNESS * logits_of_rules(model, pictures, warp)).softmax(0))[:k]
-
-
-def logits_of_rules(model: FINE, pictures: Tensor, warp: Warp) -> Tensor:  # (3, channels, size, size) -> (rules,)
-    """x, y and x': how near the function composed from x → y comes to every rule of a warp on x', which makes the choices."""
-    numbers = torch.arange(len(warp.grids), device=pictures.device)
-    choices = warp(pictures[2].expand(len(numbers), -1, -1, -1), numbers)
-    return model(torch.cat((pictures, choices))[None])[0]
-
-
-def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, ...]:
-    """Rules with their probabilities, the most probable first."""
-    order = probabilities.argsort(descending=True).tolist()
-    values = probabilities.tolist()
-    return tuple(NamedRule(rules[n].family.name, rules[n].parameters, str(rules[n]), values[n]) for n in order)
+    choices = warp(pictures[2].expand(len(members), -1, -1, -1), torch.arange(len(members), device=pictures.device))
+    probabilities = (SHARPNESS * model(torch.cat((pictures, choices))[None])[0]).softmax(0).tolist()
+    named = [
+        NamedRule(rule.family.name, rule.parameters, str(rule), probability)
+        for rule, probability in zip(members, probabilities, strict=True)
+    ]
+    return tuple(sorted(named, key=lambda rule: -rule.probability)[:k])
 
 
 @functools.lru_cache(maxsize=8)
