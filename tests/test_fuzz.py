@@ -227,7 +227,7 @@ def test_giants(runs, name, size):
                 RunConfig(model=name, settings={setting: size}).build()
 
 
-@given(st.sampled_from([*MODELS]), st.dictionaries(st.sampled_from(["slots", "code", "ridge", "tied", "encoder", "x"]), TEXTS))
+@given(st.sampled_from([*MODELS]), st.dictionaries(st.sampled_from(["slots", "code", "ridge", "keys", "encoder", "x"]), TEXTS))
 def test_settings_as_texts(name, texts):
     with a_result_or_one_line():
         model_config(name, texts)

@@ -171,7 +171,16 @@ def test_dull_pictures_give_finite_answers_and_gradients(name, pictures, trainin
 
 @pytest.mark.parametrize("pictures", DULL.values(), ids=DULL.keys())
 @pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize("settings", [{}, {"analogy": "similarity", "symmetry": "none"}, {"slots": 0}, {"standardise": False}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"analogy": "similarity", "symmetry": "none"},
+        {"slots": 0},
+        {"standardise": "none"},
+        {"backbone": "residual", "keys": "shared", "symmetry": "none"},
+    ],
+)
 def test_dull_pictures_with_every_encoder_and_memory(encoder, pictures, settings):
     symmetry = {"p4m-cnn": "together", "p4-cnn": "apart"}.get(encoder, "none")
     model = small("fine", encoder=encoder, **{"symmetry": symmetry, **settings})

@@ -39,8 +39,10 @@ LABELS = {
 
 OURS: dict[str, dict[str, Any]] = {
     "cifar100": {"standardise": "pair"},
-    "wave": {"code": 1024, "backbone": "linear", "keys": "tied", "slots": 4},
-    "rotation:seen": {"backbone": "linear", "symmetry": "apart", "keys": "tied", "slots": 1},
+    "wave": {"code": 1024, "slots": 4},
+    "shear": {"backbone": "residual", "keys": "shared"},
+    "shear:seen": {"backbone": "residual", "keys": "shared"},
+    "rotation:seen": {"symmetry": "apart", "slots": 1},
 }
 """Settings of `fine` by the pictures it is tested on and the rules it is trained on, where others than its own did better on
 classes and rules of training that were held back (docs/log.md)."""

@@ -152,7 +152,7 @@ class NICEBackbone(Backbone):
         return torch.cat((first, second + shift) if t % 2 == 0 else (first + shift, second), dim=1)
 
 
-BACKBONES = ("residual", "linear", "mlp", "nice")
+BACKBONES = ("linear", "residual", "mlp", "nice")
 
 
 def make_backbone(name: str, *, rows: int, layers: int, make_memory: MakeMemory) -> Backbone:

@@ -32,8 +32,8 @@ class FINEConfig:
     """Numbers in the code of a picture."""
     columns: int = 16
     """Columns of a code, which the composed function treats alike; 1 is the paper's vector."""
-    backbone: str = "residual"
-    """The network whose weights are composed: residual, linear, mlp or nice."""
+    backbone: str = "linear"
+    """The network whose weights are composed: linear, residual, mlp or nice."""
     layers: int = 2
     """Layers of a residual or NICE backbone; 0 puts the two-layer MLP in the place of NICE."""
     slots: int = 8
@@ -47,8 +47,8 @@ class FINEConfig:
     """How the pseudo-inverse in the query is found: solve (exact) or iterate (Ben-Israel and Cohen)."""
     ridge: float = 0.1
     """Regularisation of the query or the fit, relative to the mean square of what it is fitted to."""
-    keys: str = "shared"
-    """Where keys come from: shared (they are the values), tied (they start as the values) or own (they start apart)."""
+    keys: str = "tied"
+    """Where keys come from: tied (they start as the values), shared (they are the values) or own (they start apart)."""
     readings: int = 4
     """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
 

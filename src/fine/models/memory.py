@@ -13,7 +13,7 @@ from fine.errors import FineError, unknown
 QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
 SYMMETRIES = ("none", "together", "apart")
-KEYS = ("shared", "tied", "own")
+KEYS = ("tied", "shared", "own")
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
