@@ -5,6 +5,7 @@ drawn.image.save("answer.png")                     # at the resolution of new.pn
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -42,7 +43,9 @@ def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = 
     pictures = prepared(model, [x, y, new])
     warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
     # A rule that does to x' what the function does should do so to x as well: two witnesses are better than one.
-    logits = logits_of_rules(model, pictures, warp) + logits_of_rules(model, pictures[[0, 1, 0]], warp)
+    example, result = model.encode(pictures[None, :2])[0].split(1)
+    function = partial(model.apply_function, model.compose(example, result))
+    logits = logits_of_rules(model, function, pictures[2], warp) + logits_of_rules(model, function, pictures[0], warp)
     best = members[int(logits.argmax())]
     return Drawn(under_rule(read_picture(new), best), ranked(members, logits.softmax(0)))
 
