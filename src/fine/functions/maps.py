@@ -19,10 +19,10 @@ from fine.errors import FineError
 from fine.models.backbones import Backbone, NICEBackbone, Weights
 from fine.models.fine import FINE
 
-WORST = 30.0
-"""Largest over smallest stretch of a matrix up to which it is inverted as it is; beyond, the inverse would be mostly noise."""
-RIDGE = 1e-3
-"""Regularisation of an inverse by least squares, relative to the square of the largest stretch."""
+WORST = 10.0
+"""Largest over smallest stretch of a matrix up to which it is inverted as it is; beyond, the inverse would blow up noise."""
+RIDGE = 0.03
+"""Regularisation of an inverse by least squares: what it costs to change a code, against missing the code to be reached."""
 
 
 class Map(ABC):
@@ -80,16 +80,19 @@ class Matrix(Map):
         return self.matrices @ codes
 
     def inverse(self) -> "Matrix":
-        """The inverse matrix; or, where it would blow up noise, the least-squares solution with a ridge."""
-        wide = self.matrices.double()
-        left, stretches, right = torch.linalg.svd(wide)
-        largest, smallest = stretches[:, :1], stretches[:, -1:]
-        ridge = torch.where(largest <= WORST * smallest, 0, RIDGE * largest.square())  # (b, 1)
-        inverse = (right.mT * (stretches / (stretches.square() + ridge))[:, None]) @ left.mT
+        """The inverse matrix; or, where it would blow up noise, the least change of y that the function takes back to y.
+
+        That is the x with the least |f(x) − y|² + λ|x − y|²: what the function has lost stays as it is in y.
+        """
+        matrices = self.matrices.double()
+        one = torch.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
+        stretches = torch.linalg.svdvals(matrices)
+        ridge = torch.where(stretches[:, 0] < WORST * stretches[:, -1], 0.0, RIDGE)
+        change = torch.linalg.solve(matrices.mT @ matrices + ridge[:, None, None] * one, matrices.mT @ (one - matrices))
         exact = int((ridge == 0).sum())
         notes = {len(self): "matrix inverse", 0: "least squares with a ridge"}
         mixed = f"matrix inverse for {exact} of {len(self)}, least squares with a ridge for the others"
-        return Matrix(inverse.to(self.matrices.dtype), notes.get(exact, mixed))
+        return Matrix((one + change).to(self.matrices.dtype), notes.get(exact, mixed))
 
     def after(self, first: "Matrix") -> "Matrix":
         return Matrix(self.matrices @ first.matrices)
