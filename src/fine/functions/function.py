@@ -53,12 +53,12 @@ class Function:
         """How an inverse was found: exact, matrix inverse, or least squares with a ridge."""
         return self.map.note
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def __call__(self, x: Source) -> Tensor:
         """The codes (b, rows, columns) of what becomes of a picture, or of b pictures."""
         return self.map(self._codes(_pictures(self.model, [x])[0]))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def choose(self, x: Source, choices: Sequence[Source]) -> Answer:
         """Which of the choices x becomes."""
         if len(self) > 1:
@@ -88,7 +88,7 @@ class Function:
         self._like(other)
         return replace(self, map=self.map.mixed(other.map, share))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def distance(self, other: "Function") -> Tensor:  # (b,)
         """How far apart, in the model's own metric, two functions take the pictures that both were composed from."""
         self._like(other)
@@ -96,7 +96,7 @@ class Function:
         apart = [self.model.distance(self.map(code), other.map(code)) for code in codes]
         return torch.stack(torch.broadcast_tensors(*apart)).mean(0).sqrt()
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def nearest(self, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
         """The ``k`` rules of a set that do most nearly the same to the pictures of the hints, the nearest first."""
         if k < 1:
@@ -121,7 +121,7 @@ class Function:
             raise FineError(f"there are {len(self)} functions here and {len(other)} there: give as many, or one")
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def compose(model: FINE, x: Hints, y: Hints) -> Function:
     """The function that takes x to y; or, of several hints, the one that best takes each x to its y."""
     firsts, results = (list(hints) if isinstance(hints, list | tuple) else [hints] for hints in (x, y))
