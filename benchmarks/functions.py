@@ -1,7 +1,7 @@
 """What functions are good for, without any training for it: python benchmarks/functions.py RUN TABLE [PUZZLES]
 
-TABLE is hints, backwards, chains or powers; RUN a run folder of a FINE. Test puzzles of the run's own task, over classes never
-seen in training; 95 % intervals.
+TABLE is hints, backwards, chains, powers or noticing; RUN a run folder of a FINE. Test puzzles of the run's own task, over
+classes never seen in training; 95 % intervals.
 """
 
 import sys
@@ -12,12 +12,12 @@ import torch
 
 from fine import Evaluation, RunConfig, Task, evaluate
 from fine.errors import unknown
-from fine.functions import compose_map
+from fine.functions import compose_map, misfit
 from fine.functions.answering import Answering
 from fine.models.fine import FINE
 from fine.models.limits import Oracle
 from fine.questions import WAYS, Question
-from fine.rules import Warp, rule_set
+from fine.rules import FAMILIES, Warp, rule_set
 from fine.runs import Run
 from timing import show
 
@@ -124,12 +124,40 @@ def powers(ask: Asker) -> None:
     show(_title("Powers and roots", ask), columns, rows)
 
 
+def noticing(ask: Asker) -> None:
+    """How well rules that were not in training, and mistakes, are told from the others: AUROC, where 50 % is chance."""
+    own = _answered(ask, ask.task.rules)
+    rows = [("mistakes under known rules", "", *(f"{auroc(sign[~own[2]], sign[own[2]]):.1%}" for sign in own[:2]))]
+    for family in (name for name in FAMILIES if name not in own[3]):
+        strange = _answered(ask, family)
+        signs = (f"{auroc(new, known):.1%}" for new, known in zip(strange[:2], own[:2], strict=True))
+        rows.append((family, f"{strange[2].float().mean():.1%}", *signs))
+    columns = ("told from known rules", "accuracy", "by misfit", "by low probability")
+    show(_title("Noticing", ask), columns, rows)
+
+
+def _answered(ask: Asker, rules: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, set[str]]:
+    """Misfits, 1 − probability of the answer and whether it was right, a puzzle each; and the families of the rules."""
+    puzzles = replace(ask.task, rules=rules, test_rules="").test_puzzles()
+    evaluation = evaluate(ask.model, puzzles)
+    pictures = puzzles.render(range(len(puzzles))).pictures
+    misfits = torch.cat([misfit(ask.model, part[:, 0], part[:, 1]) for part in pictures.split(100)])
+    unsure = 1 - torch.from_numpy(evaluation.probabilities).max(1).values
+    return misfits, unsure, torch.from_numpy(evaluation.kinds == 0), set(puzzles.rules.families)
+
+
+def auroc(high: torch.Tensor, low: torch.Tensor) -> float:
+    """The probability that one of ``high`` is above one of ``low``."""
+    above = high[:, None] - low
+    return float((above > 0).float().mean() + (above == 0).float().mean() / 2)
+
+
 def _title(name: str, ask: Asker) -> str:
     task = ask.task
     return f"{name}: {ask.config.model}, {task.rules} over {task.test_images or task.images}, {task.test_count:,} puzzles"
 
 
-TABLES = {"hints": hints, "backwards": backwards, "chains": chains, "powers": powers}
+TABLES = {"hints": hints, "backwards": backwards, "chains": chains, "powers": powers, "noticing": noticing}
 
 
 def main() -> None:

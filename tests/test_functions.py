@@ -7,7 +7,7 @@ import torch
 
 import fine
 from fine import FINE, FINEConfig, FineError
-from fine.functions import Function, compose_map
+from fine.functions import Function, compose_map, misfit
 from fine.functions.maps import Matrix
 from fine.models import make_model
 from fine.rules import Warp, rule_set
@@ -222,3 +222,10 @@ def test_the_papers_vectors_work_too(pictures):
     model = make_model("fine-nice", channels=1, size=32).eval()
     f = model.function([pictures[0], pictures[1]], [pictures[2], pictures[3]])
     assert (f @ f.inverse())(pictures[4]).shape == (1, 128, 1)
+
+
+def test_what_the_memory_can_say_fits_and_what_it_cannot_does_not(pictures):
+    # A residual function starts from x, so that nothing happening is always explained; another picture is not a rule at all.
+    model = make(slots=1)
+    same, other = misfit(model, pictures, pictures), misfit(model, pictures, pictures.roll(1, 0))
+    assert same.shape == (6,) and (same < 1e-6).all() and (other > 10 * same + 0.01).all()

@@ -8,5 +8,6 @@
 
 from fine.functions.function import Function, Hints, compose
 from fine.functions.maps import Map, compose_map
+from fine.functions.noticing import misfit
 
-__all__ = ["Function", "Hints", "Map", "compose", "compose_map"]
+__all__ = ["Function", "Hints", "Map", "compose", "compose_map", "misfit"]
