@@ -13,12 +13,14 @@ __version__ = "0.1.0"
 from fine.drawing import draw_sheet, show
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
+from fine.functions import Function
 from fine.images import Images, load_images
 from fine.models import make_model, register_model
 from fine.models.fine import FINE, FINEConfig
 from fine.pretrained import load
 from fine.protocols import PROTOCOLS, Training
 from fine.puzzles import Puzzles, draw_puzzles
+from fine.questions import Question
 from fine.rules import register_family, rule_set
 from fine.runs import Run, RunConfig
 from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, read_picture, solve, solve_many
@@ -33,9 +35,11 @@ __all__ = [
     "Evaluation",
     "FINEConfig",
     "FineError",
+    "Function",
     "Images",
     "NamedRule",
     "Puzzles",
+    "Question",
     "Run",
     "RunConfig",
     "Task",

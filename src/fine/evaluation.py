@@ -60,7 +60,7 @@ class Evaluation:
         """For every rule that was the hidden one: how many puzzles, and the share of each kind of answer."""
         rows = []
         for number, rule in enumerate(self.puzzles.rules.rules):
-            kinds = self.kinds[self.puzzles.specs[:, RIGHT] == number]
+            kinds = self.kinds[self.puzzles.hidden == number]
             if len(kinds):
                 shares = {name: round(float((kinds == kind).mean()), 4) for kind, name in enumerate(KINDS)}
                 rows.append({"family": rule.family.name, "rule": str(rule), "puzzles": len(kinds), **shares})

@@ -77,6 +77,11 @@ class Puzzles:
         """(n,): the place of the right choice."""
         return self.kinds.argmin(axis=1)
 
+    @property
+    def hidden(self) -> NDArray[np.int32]:
+        """(n,): the rule that makes y from x."""
+        return self.specs[:, RIGHT]
+
     def renderer(self, device: torch.device | str = "cpu") -> "Renderer":
         """A renderer for these images and rules, with its tables on ``device``."""
         return Renderer(self.images, self.rules, device=device)

@@ -12,6 +12,7 @@ from pathlib import Path
 from fine.errors import FineError, unknown
 from fine.images import Images, load_images
 from fine.puzzles import Puzzles, draw_puzzles
+from fine.questions import FORWARDS, Question, ask
 from fine.randomness import random_order
 from fine.rules import rule_set
 
@@ -70,12 +71,13 @@ class Task:
             classes=self.training_classes,
         )
 
-    def test_puzzles(self) -> Puzzles:
-        """The test puzzles: one fixed set for a task, whatever the seed of a run."""
+    def test_puzzles(self, question: Question = FORWARDS) -> Puzzles:
+        """The test puzzles: one fixed set for a task, whatever the seed of a run; or another question about each of them."""
         rules = self.rules if self.validation else self.test_rules or self.rules
-        return draw_puzzles(
+        puzzles = draw_puzzles(
             self._testing_images, rule_set(rules), self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
         )
+        return puzzles if question == FORWARDS else ask(puzzles, question, classes=self.testing_classes)
 
     @property
     def picture_channels(self) -> int:

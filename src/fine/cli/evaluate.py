@@ -12,8 +12,10 @@ from fine.cli.terminal import OptionalInt, OptionalPath, console, print_evaluati
 from fine.drawing.sheet import sheet_format
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
+from fine.functions.answering import Answering
 from fine.models.limits import LIMITS
 from fine.puzzles import KINDS, Puzzles
+from fine.questions import FORWARDS, Question
 from fine.runs import Run
 from fine.storage import write_json
 from fine.tasks import Task
@@ -34,6 +36,17 @@ class Evaluate:
     """Test puzzles, if not the task's."""
     by_rule: bool = False
     """Also show a row for every rule."""
+    ask: str = "hints"
+    """What is asked: hints (which choice does x' become?), backwards (which one was it?) or chain (after all of the hints)."""
+    hints: int = 0
+    """Hints that are shown; 0: one, or two in a chain."""
+    by: str = "inverse"
+    """How a backwards puzzle is solved: inverse (of the function), turned (the function composed from y to x) or tried (the
+    function, on every choice)."""
+    noise: float = 0.0
+    """Share of the pixels of hints that have a random brightness instead of their own."""
+    covered: float = 0.0
+    """Share of each picture of a hint that a black square covers."""
     json: OptionalPath = None
     """Write the numbers to this file too."""
     picture: OptionalPath = None
@@ -49,9 +62,14 @@ class Evaluate:
         use_device(self.device, self.threads)
         if self.picture is not None:
             sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        model, puzzles = self._limit() if self.source in LIMITS else self._trained()
-        evaluation = evaluate(model, puzzles, device=self.device)
+        question = Question(self.ask, self.hints or (2 if self.ask == "chain" else 1), self.noise, self.covered, self.by)
+        if self.picture is not None and question != FORWARDS:
+            raise FineError(f"a sheet shows plain puzzles, not '{question}': leave out --picture")
+        model, puzzles = self._limit(question) if self.source in LIMITS else self._trained(question)
+        evaluation = evaluate(model if question == FORWARDS else Answering(model, question), puzzles, device=self.device)
         print_evaluation(evaluation)
+        if question != FORWARDS:
+            say(f"asked: {question}")
         if self.by_rule:
             console.print(rule_table(evaluation))
         if self.json is not None:
@@ -60,7 +78,7 @@ class Evaluate:
             evaluation.draw(self.picture)
             say(f"solved and missed puzzles: {self.picture}")
 
-    def _trained(self) -> tuple[nn.Module, Puzzles]:
+    def _trained(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""
         run = Run(Path(self.source))
         config = run.config()
@@ -70,20 +88,20 @@ class Evaluate:
         elif self.rules:
             task = replace(task, rules=self.rules, test_rules="")
         task = replace(task, channels=config.channels, size=config.task.size)
-        puzzles = self._puzzles(task, data_root=config.task.data_root)
+        puzzles = self._puzzles(task, question, data_root=config.task.data_root)
         return run.load(device=self.device), puzzles
 
-    def _limit(self) -> tuple[nn.Module, Puzzles]:
+    def _limit(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """What needs no training, and the puzzles of the task it is given."""
         task = Task.preset(self.task or "glyphs", rules=self.rules or "affine")
-        puzzles = self._puzzles(task)
+        puzzles = self._puzzles(task, question)
         return LIMITS[self.source](puzzles.rules, task.size), puzzles
 
-    def _puzzles(self, task: Task, *, data_root: str = "") -> Puzzles:
+    def _puzzles(self, task: Task, question: Question, *, data_root: str = "") -> Puzzles:
         count = task.test_count if self.test_count is None else self.test_count
         if count < 1:
             raise FineError(f"test_count is {count}: give at least 1")
-        return replace(task, test_count=count, data_root=self.data_root or data_root).test_puzzles()
+        return replace(task, test_count=count, data_root=self.data_root or data_root).test_puzzles(question)
 
 
 def rule_table(evaluation: Evaluation) -> Table:

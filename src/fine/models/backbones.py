@@ -44,6 +44,10 @@ class Backbone(nn.Module):
             x = self.step(t, x, weights[t])
         return x
 
+    def matrix(self, weights: Weights) -> Tensor | None:  # (b, rows, rows)
+        """The whole network with these weights as one matrix on the rows of a code, or None where it is not linear."""
+        return None
+
     def memory(self, t: int) -> nn.Module:
         """The memory that layer t reads."""
         return self.memories[t]
@@ -74,6 +78,9 @@ class LinearBackbone(Backbone):
         super().__init__()
         self.memories = nn.ModuleList([make_memory(rows, rows)])
 
+    def matrix(self, weights: Weights) -> Tensor:
+        return weights[0]
+
     def pseudo_output(self, t: int, y: Tensor) -> Tensor:
         return y
 
@@ -90,6 +97,9 @@ class ResidualBackbone(Backbone):
             raise FineError(f"a residual backbone cannot have {layers} layers: give 1 to 1000")
         self.layers = layers
         self.memories = nn.ModuleList([make_memory(rows, rows)])
+
+    def matrix(self, weights: Weights) -> Tensor:
+        return self.run(weights, torch.eye(weights[0].shape[-1], dtype=weights[0].dtype, device=weights[0].device))
 
     def recall(self, t: int, x: Tensor, y: Tensor, carried: Any) -> tuple[Tensor, Any]:
         return self.memories[0](x, y - x), carried

@@ -5,8 +5,10 @@ logits = model(batch.pictures)             # (b, 7, 1, 32, 32) -> (b, 4)
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +19,9 @@ from fine.models.backbones import Weights, make_backbone
 from fine.models.encoders import make_encoder
 from fine.models.memory import FunctionalMemory
 from fine.models.sharing import Shared
+
+if TYPE_CHECKING:
+    from fine.functions import Function, Hints
 
 
 @dataclass(frozen=True)
@@ -56,14 +61,20 @@ class FINEConfig:
 STANDARDS = ("none", "picture", "pair")
 
 
-def standardised(pictures: Tensor, by: str) -> Tensor:
-    """Puzzles (b, n, channels, size, size) with mean 0 and variance 1 ``by`` picture or by pair; an even picture is then 0."""
+def standardised(pictures: Tensor, by: str, *, firsts: Sequence[int] | None = None) -> Tensor:
+    """Puzzles (b, n, channels, size, size) with mean 0 and variance 1 ``by`` picture or by pair; an even picture is then 0.
+
+    ``firsts`` names, for every place, the place of the first picture of its pair, if they are not those of a puzzle.
+    """
     if by == "none":
         return pictures
     variance, mean = torch.var_mean(pictures, dim=(2, 3, 4), correction=0, keepdim=True)
     if by == "pair":
-        first = [0 if place < 2 else 2 for place in range(pictures.shape[1])]  # x for x and y, x' for itself and the choices
-        variance, mean = variance[:, first], mean[:, first]
+        if firsts is None:
+            firsts = [
+                0 if place < 2 else 2 for place in range(pictures.shape[1])
+            ]  # x for x and y, x' for itself and the choices
+        variance, mean = variance[:, firsts], mean[:, firsts]
     return (pictures - mean) / (variance.sqrt() + 1e-3)
 
 
@@ -110,9 +121,19 @@ class FINE(nn.Module, Shared):
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)
         self.distance = WeightedDistance(rows=self.encoder.rows, columns=self.encoder.columns)
 
-    def encode(self, pictures: Tensor) -> Tensor:
-        """x, y and perhaps x' and choices (b, n, channels, size, size) -> codes (b, n, rows, columns), in one encoder batch."""
-        return self.encoder(standardised(pictures, self.standardise).flatten(0, 1)).unflatten(0, pictures.shape[:2])
+    def encode(self, pictures: Tensor, *, firsts: Sequence[int] | None = None) -> Tensor:
+        """x, y and perhaps x' and choices (b, n, channels, size, size) -> codes (b, n, rows, columns), in one encoder batch.
+
+        ``firsts`` names the place of the first picture of every picture's pair, where they are not those of a puzzle.
+        """
+        seen = standardised(pictures, self.standardise, firsts=firsts)
+        return self.encoder(seen.flatten(0, 1)).unflatten(0, pictures.shape[:2])
+
+    def function(self, x: "Hints", y: "Hints") -> "Function":
+        """The function that takes x to y, to hold, apply, undo and combine; or each of several x to its y."""
+        from fine.functions import compose  # late, because functions are about models
+
+        return compose(self, x, y)
 
     def compose(self, x: Tensor, y: Tensor) -> Weights:
         """Codes (b, rows, columns) of example pairs -> the weights of the functions φ_{x,y}."""

@@ -5,7 +5,7 @@ The **oracle** is told every rule there is and needs only see which one it was: 
 of y, applied to the pixels of x'. A model that does worse has explained nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -24,14 +24,21 @@ class Oracle(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        if self.warp.grids.device != pictures.device:
-            self.warp = Warp(self.rules, size=self.size, device=pictures.device)
         x, y, new, choices = pictures[:, 0], pictures[:, 1], pictures[:, 2], pictures[:, 3:]
-        everywhere = torch.ones(len(x), dtype=torch.long, device=x.device)
-        misses = torch.stack(
-            [(self.warp(x, number * everywhere) - y).square().sum((1, 2, 3)) for number in range(len(self.rules))]
-        )
-        return -(choices - self.warp(new, misses.argmin(dim=0))[:, None]).square().sum((2, 3, 4))
+        return -(choices - self.function([x], [y])(new)[:, None]).square().sum((2, 3, 4))
+
+    def function(self, x: Sequence[Tensor], y: Sequence[Tensor]) -> Callable[[Tensor], Tensor]:
+        """The rules that best take each x (b, channels, size, size) to its y, as one function of b pictures."""
+        if self.warp.grids.device != x[0].device:
+            self.warp = Warp(self.rules, size=self.size, device=x[0].device)
+        everywhere = torch.ones(len(x[0]), dtype=torch.long, device=x[0].device)
+
+        def missed(number: int) -> Tensor:  # (b,)
+            hints = zip(x, y, strict=True)
+            return torch.stack([(self.warp(a, number * everywhere) - b).square().sum((1, 2, 3)) for a, b in hints]).sum(0)
+
+        found = torch.stack([missed(number) for number in range(len(self.rules))]).argmin(dim=0)
+        return lambda pictures: self.warp(pictures, found)
 
 
 class Pixels(nn.Module):

@@ -70,7 +70,7 @@ def solve_many(model: FINE, puzzles: Tensor | Iterable[Puzzle]) -> list[Answer]:
         if len(choices) < 2:
             raise FineError(f"there are {len(choices)} choices: a puzzle needs at least 2 to choose from")
         group = waiting.setdefault(len(choices), [])
-        group.append((number, _read(model, [x, y, new, *choices])))
+        group.append((number, read_all(model, [x, y, new, *choices])))
         if len(group) == _BATCH:
             answer_waiting(len(choices))
     for count in list(waiting):
@@ -80,18 +80,22 @@ def solve_many(model: FINE, puzzles: Tensor | Iterable[Puzzle]) -> list[Answer]:
 
 def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:
     """x, y, x' and any choices as the model sees them: (n, channels, size, size)."""
-    return fitted(model, _read(model, sources)[None])[0]
+    return fitted(model, read_all(model, sources)[None])[0]
 
 
-def fitted(model: FINE, pictures: Tensor) -> Tensor:
-    """Puzzles (b, n, channels, h, w) in the model's size and channels, and with bright ink on black if it is one for grey."""
+def fitted(model: FINE, pictures: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
+    """Puzzles (b, n, channels, h, w) in the model's size and channels, and with bright ink on black if it is one for grey.
+
+    ``plain`` are the places of the pictures to which nothing has happened.
+    """
     device = next(model.parameters()).device
     sized = _sized(pictures.flatten(0, 1).to(device), model).unflatten(0, pictures.shape[:2])
     # Models for colour have learned from photographs, where a white wall is not paper: they see pictures as they are.
-    return bright_ink(sized) if model.channels == 1 else sized
+    return bright_ink(sized, plain) if model.channels == 1 else sized
 
 
-def _read(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
+def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
+    """Pictures as people have them in the model's size and channels."""
     return torch.cat([_sized(read_picture(source)[None], model) for source in sources])
 
 

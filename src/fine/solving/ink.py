@@ -7,6 +7,7 @@ pictures become their negatives; then the ground becomes 0 and the brightest ink
 before, picture by picture. Pictures without a ground stay as they are.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -53,10 +54,13 @@ def as_ink(pictures: Tensor, ground: Ground) -> Tensor:
     return torch.where(there, ((pictures - level) / torch.where(there, ink - level, 1)).clamp(0, 1), pictures)
 
 
-def bright_ink(pictures: Tensor) -> Tensor:
-    """Puzzles (b, n, channels, size, size), x first and x' third, with bright ink on black where they have a ground."""
+def bright_ink(pictures: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
+    """Puzzles (b, n, channels, size, size) with bright ink on black where they have a ground.
+
+    ``plain`` are the places of the pictures to which nothing has happened: x is first and x' third.
+    """
     even = evenly_lit(pictures)
-    ground = find_ground(even[:, [0, 2]])
+    ground = find_ground(even[:, list(plain)])
     return torch.where(ground.there[:, None, None, None, None], as_ink(even, ground), pictures)
 
 

@@ -7,14 +7,14 @@ every rule of a set. So it says what the model has made of the example, which ma
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
-from fine.errors import FineError
 from fine.models.fine import FINE
-from fine.rules import FAMILIES, Rule, RuleSet, Warp, rule_set
-from fine.solving.answers import prepared
+from fine.rules import FAMILIES, Rule, RuleSet, Warp
 from fine.solving.pictures import Source
 
 SHARPNESS = 4.0
@@ -43,18 +43,23 @@ class NamedRule:
 @torch.inference_mode()
 def explain(model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
     """The ``k`` rules of a set that do most nearly what the function composed from x → y does, the nearest first."""
-    if k < 1:
-        raise FineError(f"k is {k}: give the number of rules to name, at least 1")
     model.eval()
-    pictures = prepared(model, [x, y, x])  # x is what the function is applied to as well
-    warp, members = distinct_rules(rule_set(rules), model.size, pictures.device)
-    choices = warp(pictures[2].expand(len(members), -1, -1, -1), torch.arange(len(members), device=pictures.device))
-    probabilities = (SHARPNESS * model(torch.cat((pictures, choices))[None])[0]).softmax(0).tolist()
-    named = [
-        NamedRule(rule.family.name, rule.parameters, str(rule), probability)
-        for rule, probability in zip(members, probabilities, strict=True)
-    ]
-    return tuple(sorted(named, key=lambda rule: -rule.probability)[:k])
+    return model.function(x, y).nearest(rules=rules, k=k)
+
+
+def logits_of_rules(model: FINE, function: Callable[[Tensor], Tensor], picture: Tensor, warp: Warp) -> Tensor:  # -> (rules,)
+    """How near a function of codes comes to every rule of a warp on a picture (channels, size, size)."""
+    numbers = torch.arange(len(warp.grids), device=picture.device)
+    choices = warp(picture.expand(len(numbers), -1, -1, -1), numbers)
+    codes = model.encode(torch.cat((picture[None], choices))[None], firsts=[0] * (1 + len(choices)))[0]
+    return -model.distance(codes[1:], function(codes[:1]))
+
+
+def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, ...]:
+    """Rules with their probabilities, the most probable first."""
+    order = probabilities.argsort(descending=True).tolist()
+    values = probabilities.tolist()
+    return tuple(NamedRule(rules[n].family.name, rules[n].parameters, str(rules[n]), values[n]) for n in order)
 
 
 @functools.lru_cache(maxsize=8)
