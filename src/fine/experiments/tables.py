@@ -38,14 +38,14 @@ LABELS = {
 """How names are shown, where not as they are."""
 
 OURS: dict[str, dict[str, Any]] = {
-    "cifar100": {"standardise": "pair"},
     "wave": {"code": 1024, "slots": 4},
     "shear": {"backbone": "residual", "keys": "shared"},
-    "shear:seen": {"backbone": "residual", "keys": "shared"},
-    "rotation:seen": {"symmetry": "apart", "slots": 1},
+    "unseen rotation": {"symmetry": "apart", "slots": 1},
+    "cifar100 translation": {"standardise": "pair"},
+    "cifar100 shear": {"standardise": "pair"},
 }
-"""Settings of `fine` by the pictures it is tested on and the rules it is trained on, where others than its own did better on
-classes and rules of training that were held back (docs/log.md)."""
+"""Settings of `fine` by rules, and by the pictures of the test, where others than its own did better on classes and rules of
+training that were held back (docs/log.md)."""
 
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)
@@ -119,7 +119,9 @@ def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
 
 def _settings(model: str, task: Task) -> dict[str, Any]:
     """Those settings of a model for a task that are not its own defaults."""
-    return {**OURS.get(task.test_images or task.images, {}), **OURS.get(task.rules, {})} if model == "fine" else {}
+    rules, pictures = task.rules.removesuffix(":seen"), task.test_images or task.images
+    names = (rules, f"unseen {rules}" if task.test_rules else "", f"{pictures} {rules}")
+    return {key: value for name in names for key, value in OURS.get(name, {}).items()} if model == "fine" else {}
 
 
 Configure = Callable[[str, str], RunConfig]
