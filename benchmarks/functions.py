@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from fine import Evaluation, RunConfig, Task, evaluate
 from fine.errors import unknown
@@ -47,6 +48,18 @@ def percent(evaluation: Evaluation) -> str:
     return f"{100 * evaluation.accuracy:.1f} ± {50 * (high - low):.1f}"
 
 
+class Ignoring(nn.Module):
+    """Takes the choice that looks most like y', as if f did nothing: more than chance, for what f does may be little."""
+
+    def __init__(self, model: FINE):
+        super().__init__()
+        self.model = model
+
+    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        codes = self.model.encode(pictures[:, 2:], firsts=range(pictures.shape[1] - 2))
+        return -self.model.distance(codes[:, 1:], codes[:, :1])
+
+
 def hints(ask: Asker) -> None:
     rows = []
     for spoilt in SPOILT:
@@ -58,6 +71,7 @@ def hints(ask: Asker) -> None:
 
 def backwards(ask: Asker) -> None:
     asked = {"forwards": ask(Question())} | {by: ask(Question("backwards", by=by)) for by in WAYS}
+    asked["most like y'"] = evaluate(Ignoring(ask.model), ask.task.test_puzzles(Question("backwards")))
     oracle = ask(Question("backwards"), oracle=True)
     families = list(oracle.puzzles.rules.families)
     rows = []

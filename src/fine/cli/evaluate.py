@@ -70,6 +70,8 @@ class Evaluate:
         print_evaluation(evaluation)
         if question != FORWARDS:
             say(f"asked: {question}")
+        if question.name == "backwards":
+            say("what looks most like y' is the answer more often than by chance, for a rule may do little (docs/functions.md)")
         if self.by_rule:
             console.print(rule_table(evaluation))
         if self.json is not None:
