@@ -26,7 +26,12 @@ def result(accuracy: float = 0.75, puzzles: int = 400) -> dict[str, object]:
         "interval": list(wilson(round(accuracy * puzzles), puzzles)),
         "puzzles": puzzles,
         "mistakes": {"wrong rule": 0.125, "wrong object": 0.125, "both wrong": 0.0},
-        "by_rule": [{"family": "rotation", "rule": "rotation 15°", "puzzles": puzzles, "right": accuracy}],
+        "by_rule": [
+            {
+                **{"family": "rotation", "rule": "rotation 15°", "puzzles": puzzles, "right": accuracy},
+                **{"wrong rule": 1 - accuracy, "wrong object": 0.0, "both wrong": 0.0},
+            }
+        ],
         "minutes": 1.5,
         "fine": "0.1.0",
         "torch": "2.13.0",
