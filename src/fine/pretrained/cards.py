@@ -46,7 +46,8 @@ print(fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png",
     {recipe(config)}
 
 {_amount(config)}, {result["minutes"]:.1f} minutes on {result["machine"]}. \
-fine {result["fine"]}, torch {result["torch"]}, commit {result["commit"]}.
+fine {result["fine"]}, torch {result["torch"]}, commit {result["commit"]}. \
+With as many threads (`--threads`), on such a machine, the command makes the same weights again.
 
 ## Scores
 
