@@ -568,7 +568,7 @@ def change_config(folder: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda run: change_config(run, format=99), "run/config.json has format 99, this version of fine reads format 1"),
+        (lambda run: change_config(run, format=99), "run/config.json has format 99, this version of fine reads format 2"),
         (
             lambda run: change_config(run, settings={"slots": 5}),
             "has shape [4, 16, 16], the model in config.json needs [5, 16, 16]",

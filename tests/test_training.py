@@ -173,7 +173,7 @@ def test_an_impossible_model_leaves_no_folder(tmp_path):
     [
         (lambda f: (f / "config.json").unlink(), "is not a run folder"),
         (lambda f: (f / "config.json").write_text("{"), "cannot be read as JSON"),
-        (lambda f: (f / "config.json").write_text('{"format": 99}'), "has format 99, this version of fine reads format 1"),
+        (lambda f: (f / "config.json").write_text('{"format": 99}'), "has format 99, this version of fine reads format 2"),
         (lambda f: (f / "config.json").write_text('{"format": 1}'), "not a valid run configuration"),
         (lambda f: (f / "model.safetensors").write_bytes(b"nonsense"), "is damaged"),
         (lambda f: (f / "model.safetensors").unlink(), "is missing"),
