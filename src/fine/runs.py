@@ -196,18 +196,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
     """Put tensors into a model after checking every name and shape."""
     own = model.state_dict()
-    for name in own.keys() | tensors.keys():
-        if name not in tensors:
-            raise FineError(
-                f"{path} has no '{name}', which the model in config.json needs: file and configuration do not match"
-            )
-        if name not in own:
-            raise FineError(f"{path} has '{name}', which the model in config.json lacks: file and configuration do not match")
-        if own[name].shape != tensors[name].shape:
-            given, expected = list(tensors[name].shape), list(own[name].shape)
+    for name in sorted(own.keys() ^ tensors.keys()):
+        has, lacks = (path, "the model in config.json") if name in tensors else ("the model in config.json", path)
+        raise FineError(f"{has} has '{name}', which {lacks} lacks: file and configuration do not match")
+    for name, tensor in own.items():
+        if tensor.shape != tensors[name].shape:
+            given, expected = list(tensors[name].shape), list(tensor.shape)
             raise FineError(f"{path}: '{name}' has shape {given}, the model in config.json needs {expected}")
-        if own[name].is_floating_point() != tensors[name].is_floating_point() or tensors[name].is_complex():
-            raise FineError(f"{path}: '{name}' holds {tensors[name].dtype}, the model in config.json needs {own[name].dtype}")
+        if tensor.is_floating_point() != tensors[name].is_floating_point() or tensors[name].is_complex():
+            raise FineError(f"{path}: '{name}' holds {tensors[name].dtype}, the model in config.json needs {tensor.dtype}")
     model.load_state_dict(tensors)
 
 
