@@ -461,7 +461,7 @@ def test_an_address_that_cannot_be_is_one_clear_line(host, port, reason):
 def test_the_command_says_what_is_missing(fine, monkeypatch):
     monkeypatch.setattr("fine.cli.demo.find_spec", lambda name: None if name == "uvicorn" else object())
     outcome = fine("demo", "--no-open")
-    assert outcome.code == 2 and "pip install 'functional-indirection[demo]'" in outcome.err and "uvicorn" in outcome.err
+    assert outcome.code == 2 and "needs uvicorn: `pip install uvicorn`" in outcome.err
 
 
 def test_the_command_refuses_an_unknown_model(fine):

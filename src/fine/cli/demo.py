@@ -27,9 +27,7 @@ class Demo:
     def run(self) -> None:
         missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
         if missing:
-            raise FineError(
-                f"fine demo needs {' and '.join(missing)}: install with `pip install 'functional-indirection[demo]'`"
-            )
+            raise FineError(f"fine demo needs {' and '.join(missing)}: `pip install {' '.join(missing)}`")
         from fine.demo.serving import serve
 
         models = list(dict.fromkeys([self.model, *names()] if self.model else names()))

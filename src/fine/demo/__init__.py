@@ -3,5 +3,5 @@
     from fine.demo.app import make_app
     app = make_app(["all-glyphs"])             # an ASGI application; `fine demo` serves it on this machine
 
-It needs the extra `demo`: pip install 'functional-indirection[demo]'. Nothing a visitor sends is ever written to disk.
+It needs fastapi and uvicorn, the extra `demo`. Nothing a visitor sends is ever written to disk.
 """
