@@ -196,7 +196,7 @@ def test_a_run_outlives_the_defaults_of_its_model(finished, monkeypatch):
     other = replace(MODELS["fine"].config, code=512, columns=32, readings=1)
     monkeypatch.setitem(MODELS, "fine", MODELS["fine"]._replace(config=other))
     model = Run(finished).load()
-    assert (model.encoder.columns, model.readings) == (16, 4)
+    assert (model.encoder.columns, model.config.readings) == (16, 4)
 
 
 def change_config(folder: Path, settings: dict) -> None:

@@ -9,8 +9,8 @@
 - **chain**: every hint shows another rule; the answer is x' under all of them, in their order. In the wrong choices one of
   the rules, any of them, is another one.
 
-The further integers that this takes are a hash of the six of the plain puzzle, so each is the same on every machine. Where the
-choices, or what f makes of them, look alike, they are drawn again.
+The further integers that this takes are a hash of the six of the plain puzzle. Where the choices, or what f makes of them, look
+alike, they are drawn again; as that is decided on rendered pictures, a choice right at the limit may differ between machines.
 """
 
 import itertools

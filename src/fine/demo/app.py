@@ -50,7 +50,7 @@ from fine.demo.steps import apply_rules, controls_of, rule_of
 from fine.demo.wire import read_png, write_png
 from fine.demo.wording import in_words, title
 from fine.errors import FineError, unknown
-from fine.puzzles import KINDS, RIGHT
+from fine.puzzles import KINDS
 from fine.rules import FAMILIES, Rule
 from fine.solving import NamedRule
 from fine.solving.answers import prepared
@@ -171,7 +171,6 @@ def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
             ],
             picked=int(scores.argmax()),
             named=[as_named(entry) for entry in explanation.named[:_NAMED]],
-            # By the rule it names for x, not the one it would name for x': the second is right half as often (docs/demo.md).
             drawn=write_png(apply_rules(new, [explanation.named[0].rule])),
             place=explanation.place,
         )
@@ -218,7 +217,7 @@ def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
             quiz_of, source, rules=solver.rules_name, channels=solver.channels, size=solver.size
         )
         batch = render(puzzles.specs[number : number + 1])
-        rule = puzzles.rules.rules[puzzles.specs[number, RIGHT]]
+        rule = puzzles.rules.rules[puzzles.hidden[number]]
         kinds = [KINDS[kind] for kind in puzzles.kinds[number]]
         return batch.pictures[0], (kinds, int(batch.answers[0]), in_words(rule))
 

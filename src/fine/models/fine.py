@@ -71,9 +71,8 @@ def standardised(pictures: Tensor, by: str, *, firsts: Sequence[int] | None = No
     variance, mean = torch.var_mean(pictures, dim=(2, 3, 4), correction=0, keepdim=True)
     if by == "pair":
         if firsts is None:
-            firsts = [
-                0 if place < 2 else 2 for place in range(pictures.shape[1])
-            ]  # x for x and y, x' for itself and the choices
+            # x for itself and y, x' for itself and the choices
+            firsts = [0 if place < 2 else 2 for place in range(pictures.shape[1])]
         variance, mean = variance[:, firsts], mean[:, firsts]
     return (pictures - mean) / (variance.sqrt() + 1e-3)
 
@@ -107,7 +106,6 @@ class FINE(nn.Module, Shared):
             raise FineError(f"the {config.backbone} backbone does not turn with pictures: set symmetry=none or backbone=linear")
         if config.symmetry == "apart" and config.backbone == "residual":
             raise FineError("a residual backbone starts from x, not from x turned: set symmetry=together or backbone=linear")
-        self.readings, self.standardise = config.readings, config.standardise
         make_memory = partial(
             FunctionalMemory,
             slots=config.slots,
@@ -126,7 +124,7 @@ class FINE(nn.Module, Shared):
 
         ``firsts`` names the place of the first picture of every picture's pair, where they are not those of a puzzle.
         """
-        seen = standardised(pictures, self.standardise, firsts=firsts)
+        seen = standardised(pictures, self.config.standardise, firsts=firsts)
         return self.encoder(seen.flatten(0, 1)).unflatten(0, pictures.shape[:2])
 
     def function(self, x: "Hints", y: "Hints") -> "Function":
@@ -159,7 +157,7 @@ class FINE(nn.Module, Shared):
         """The same, once the pictures are encoded."""
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
-        if self.readings > 1:
+        if self.config.readings > 1:
             loss = loss + self._other_readings(codes, 3 + answers)
         return logits, loss
 
@@ -170,7 +168,7 @@ class FINE(nn.Module, Shared):
     def _other_readings(self, codes: Tensor, answers: Tensor) -> Tensor:  # (b, n, rows, columns), (b,) -> (b,)
         batch = torch.arange(len(codes), device=codes.device)
         x, y, new = (torch.full_like(answers, place) for place in range(3))
-        readings = ((new, answers, x, y), (y, x, answers, new), (answers, new, y, x))[: self.readings - 1]
+        readings = ((new, answers, x, y), (y, x, answers, new), (answers, new, y, x))[: self.config.readings - 1]
         *asked, right = torch.stack([torch.stack(reading) for reading in readings], dim=1)  # four of (readings, b)
         example, result, question = (codes[batch, places].flatten(0, 1) for places in asked)
         guess = self.apply_function(self.compose(example, result), question).unflatten(0, right.shape)
