@@ -181,6 +181,17 @@ def test_a_model_agrees_with_its_slow_version_and_so_do_gradients(name):
         assert fast.abs().max() > 0, weight
 
 
+def test_a_scaled_esbn_is_one_whose_codes_are_shorter():
+    """Similarities divided by √128 are those of codes divided by its root."""
+    torch.manual_seed(0)
+    plain = make_model("esbn", channels=1, size=32).double()
+    scaled = make_model("esbn", channels=1, size=32, settings={"scaled": True}).double()
+    scaled.load_state_dict(plain.state_dict())
+    codes = torch.randn(5, 7, 128).double()
+    torch.testing.assert_close(scaled.answer(codes), plain.answer(codes / 128**0.25))
+    assert not torch.allclose(scaled.answer(codes), plain.answer(codes))
+
+
 def test_context_normalisation_forgets_scale_and_shift_of_a_puzzle():
     norm, codes = ContextNorm(16).double(), torch.randn(5, 7, 16).double()
     normalised = norm(codes)

@@ -36,7 +36,7 @@ class SequenceModel(nn.Module, ABC):
     def __init__(self, config: Any, *, channels: int, size: int):
         super().__init__()
         for name, value in asdict(config).items():
-            if isinstance(value, int) and value < 1:
+            if type(value) is int and value < 1:
                 raise FineError(f"{name} is {value}: give at least 1")
         self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=1)
         self.normalise = ContextNorm(config.code)

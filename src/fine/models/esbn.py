@@ -3,6 +3,7 @@
 It writes a key of its own making beside each code. A new code, compared with the earlier ones, brings back their keys.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -24,6 +25,8 @@ class ESBNConfig:
     """Numbers in a key."""
     hidden: int = 512
     """Width of the LSTM."""
+    scaled: bool = False
+    """Divide similarities by √code, so that a softmax over them starts soft; Webb et al. do not."""
 
 
 class ESBN(SequenceModel):
@@ -31,6 +34,7 @@ class ESBN(SequenceModel):
 
     def __init__(self, config: ESBNConfig, *, channels: int, size: int):
         super().__init__(config, channels=channels, size=size)
+        self.scaled = config.scaled
         self.controller = nn.LSTMCell(config.key + 1, config.hidden)
         for weight in (self.controller.weight_ih, self.controller.weight_hh):
             for block, gain in zip(weight.chunk(4), (1, 1, 5 / 3, 1), strict=True):  # input, forget, cell, output
@@ -46,6 +50,8 @@ class ESBN(SequenceModel):
     def answer(self, codes: Tensor) -> Tensor:
         b, n, _ = codes.shape
         similarity = codes @ codes.mT  # (b, now, past): known before the first step, since codes do not depend on the LSTM
+        if self.scaled:
+            similarity = similarity / math.sqrt(codes.shape[2])
         confidence = (self.confidence_gain * similarity + self.confidence_bias).sigmoid()
         # Nothing is read before step 1, so until then all puzzles share one state, a batch of 1.
         read = codes.new_zeros(1, self.controller.input_size)
