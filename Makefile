@@ -35,7 +35,7 @@ reliability: $(VENV)/.installed fuzz
 
 # 10,000 cases of each kind: for the night.
 fuzz: $(VENV)/.installed
-	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_fuzz.py --hypothesis-show-statistics
+	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_fuzz.py tests/test_demo_fuzz.py --hypothesis-show-statistics
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'

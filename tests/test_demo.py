@@ -280,6 +280,7 @@ def test_other_bad_requests_are_refused_in_one_line(client):
         assert_refused(client.get(f"/api/puzzles/glyphs/{number}", params={"model": MODEL}), "number|puzzle")
     assert_refused(client.get("/nowhere"), "Not Found", status=404)
     assert_refused(client.get("/api/solve"), "Method", status=405)
+    assert_refused(client.get("/%1b[2J"), "GET /�[2J: Not Found", status=404)  # a path that would clear a terminal
     assert client.get("/page/../app.py").status_code == 404
     assert client.get("/page/%2e%2e/app.py").status_code == 404
 
@@ -448,6 +449,25 @@ def test_without_a_port_the_next_free_one_is_taken():
         ports = [int(address_of(one).rpartition(":")[2]) for one in (first, second)]
         assert PORT <= ports[0] < ports[1] < PORT + 100
         assert address_of(first).startswith("http://127.0.0.1:")
+
+
+def test_answers_leave_at_once():
+    """Without TCP_NODELAY a small answer on a connection in use waits until the last one is acknowledged, 40 ms."""
+
+    async def option_of_a_visitor() -> int:
+        seen: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def met(_, writer):
+            seen.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listen("127.0.0.1", 0) as listening:
+            async with await asyncio.start_server(met, sock=listening):
+                _, writer = await asyncio.open_connection(*listening.getsockname())
+                writer.close()
+                return await seen
+
+    assert asyncio.run(option_of_a_visitor())
 
 
 @pytest.mark.parametrize(
