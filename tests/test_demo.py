@@ -7,6 +7,7 @@ import json
 import math
 import socket
 import threading
+import time
 import zlib
 
 import numpy as np
@@ -18,6 +19,7 @@ from starlette.testclient import TestClient
 import fine as library
 from fine.demo.app import make_app
 from fine.demo.batching import Batcher, TooBusyError
+from fine.demo.caching import made_once
 from fine.demo.function_map import function_vectors, make_map
 from fine.demo.guarding import LARGEST_BODY
 from fine.demo.messages import Step
@@ -432,6 +434,29 @@ def test_two_hundred_visitors_at_once_are_all_answered(puzzle):
         assert response.json()["index"] == alone["index"]
         assert response.json()["probabilities"] == pytest.approx(alone["probabilities"], abs=1e-5)
     assert batcher.answered == 201
+
+
+def test_what_many_ask_for_at_once_is_made_once():
+    """Sixteen visitors who open the page together made sixteen maps, and took a gigabyte for them."""
+    made, everyone = [], threading.Barrier(16)
+
+    @made_once(2)
+    def make(name):
+        made.append(name)
+        time.sleep(0.05)  # so long that all of them come meanwhile
+        return name * 2
+
+    def ask(answers):
+        everyone.wait()
+        answers.append(make("map"))
+
+    answers: list[str] = []
+    threads = [threading.Thread(target=ask, args=(answers,)) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["map"] and answers == ["mapmap"] * 16
 
 
 # --- serving ----------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from fine.demo.caching import made_once
 from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, function_vectors, make_map
 from fine.demo.sources import pictures_of
 from fine.models.fine import FINE
@@ -94,7 +95,7 @@ class Solver:
         across, down = self.map(question.map)[0].place(function_vectors(self.model, x[None], y[None]))[0].tolist()
         return Explanation(named, (across, down))
 
-    @functools.lru_cache(maxsize=16)  # noqa: B019 (there are as many solvers as models, for as long as the program runs)
+    @made_once(16)
     def map(self, family: str) -> tuple[FunctionMap, RuleSet]:
         """The map of one family, or of everything, and the rules on it."""
         images = pictures_of("glyphs", channels=self.channels, size=self.size)
