@@ -5,6 +5,7 @@ import base64
 import io
 import json
 import math
+import shutil
 import socket
 import threading
 import time
@@ -30,6 +31,7 @@ from fine.demo.steps import apply_rules, rule_of
 from fine.demo.wire import LARGEST_SIDE, LONGEST_TEXT, PREFIX, read_png, write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
+from fine.pretrained import folder_of
 from fine.rules import FAMILIES, Rule, Warp, rule_set
 
 MODEL = "all-glyphs"
@@ -158,6 +160,15 @@ def test_a_map_puts_its_own_functions_where_they_are():
     x = images.pixels[:3] / 255
     places = made.place(function_vectors(solver.model, x, Warp(rules, size=32)(x, torch.tensor([0, 1, 2]))))
     assert places.shape == (3, 2) and (places.abs() <= 1.1).all()
+
+
+@pytest.mark.parametrize(("name", "rules"), [("all-glyphs", "all"), ("affine-omniglot", "affine"), ("a folder", "affine")])
+def test_a_model_is_asked_about_the_rules_it_was_trained_on(name, rules, tmp_path):
+    folder = tmp_path / "someones"
+    shutil.copytree(folder_of("affine-omniglot"), folder)
+    solver = Solver.of(str(folder) if name == "a folder" else name)
+    assert solver.name == ("someones" if name == "a folder" else name)
+    assert list(solver.rules.families) == list(rule_set(rules).families)
 
 
 def test_openapi_describes_what_is_sent(client):
