@@ -6,7 +6,7 @@ TORCH  ?= torch==2.13.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test lint browser benchmark reliability fuzz clean
+.PHONY: run test lint browser benchmark reliability fuzz locked clean
 
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --fresh --epochs 4
@@ -27,15 +27,16 @@ browser: # the page is tested in chromium: installed where it is missing and can
 benchmark: $(VENV)/.installed
 	$(BIN)/python benchmarks/all.py
 
-# Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases.
-reliability: $(VENV)/.installed fuzz
+# Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases. The longest comes last.
+reliability: $(VENV)/.installed
 	FINE_THOROUGH=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_crashes.py tests/test_reproduce.py tests/test_formats.py \
 		tests/test_safety.py tests/test_numbers.py tests/test_errors.py tests/test_downloads.py tests/test_images.py tests/test_cli.py
 	$(BIN)/python benchmarks/long_run.py
+	$(MAKE) fuzz
 
 # 10,000 cases of each kind: for the night.
 fuzz: $(VENV)/.installed
-	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_fuzz.py --hypothesis-show-statistics
+	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_fuzz.py tests/test_demo_fuzz.py --hypothesis-show-statistics
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'
@@ -43,6 +44,15 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet "$(TORCH)"
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	@touch $@
+
+# The same environment, made of files whose checksums are in locked.txt and of nothing else but torch (SECURITY.md says why).
+locked:
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --require-hashes --no-deps --requirement locked.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt "$(TORCH)"
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip check
+	@touch $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

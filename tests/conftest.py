@@ -4,8 +4,9 @@ import ipaddress
 import os
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -26,7 +27,6 @@ class Outcome(NamedTuple):
 @pytest.fixture(scope="session", autouse=True)
 def _no_network_but_this_machine():
     """Tests reach nothing beyond loopback; what they start as other processes is on its own."""
-    connect, look_up = socket.socket.connect, socket.getaddrinfo
 
     def is_here(host: object) -> bool:
         try:
@@ -34,19 +34,30 @@ def _no_network_but_this_machine():
         except ValueError:
             return False
 
-    def guarded_connect(self: socket.socket, address: tuple | str | bytes) -> None:
-        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_here(address[0]):
-            raise OSError(f"tests may not connect to {address[0]}")
-        connect(self, address)
+    def guarded(name: str) -> Callable:
+        """A method of sockets whose last argument is where to."""
+        method = getattr(socket.socket, name)
 
-    def guarded_look_up(host: str | None, *arguments: object, **options: object) -> list:
-        if not is_here(host):
-            raise OSError(f"tests may not look up {host}")
-        return look_up(host, *arguments, **options)
+        def call(self: socket.socket, *arguments: Any) -> object:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not is_here(arguments[-1][0]):
+                raise OSError(f"tests may not connect to {arguments[-1][0]}")
+            return method(self, *arguments)
+
+        return call
+
+    def guarded_look_up(function: Callable) -> Callable:
+        def call(host: str | None, *arguments: object, **options: object) -> object:
+            if not is_here(host):
+                raise OSError(f"tests may not look up {host}")
+            return function(host, *arguments, **options)
+
+        return call
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", guarded_connect)
-        patch.setattr(socket, "getaddrinfo", guarded_look_up)
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, guarded(name))
+        patch.setattr(socket, "getaddrinfo", guarded_look_up(socket.getaddrinfo))
+        patch.setattr(socket, "gethostbyname", guarded_look_up(socket.gethostbyname))
         yield
 
 

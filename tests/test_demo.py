@@ -5,8 +5,10 @@ import base64
 import io
 import json
 import math
+import shutil
 import socket
 import threading
+import time
 import zlib
 
 import numpy as np
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 import fine as library
 from fine.demo.app import make_app
 from fine.demo.batching import Batcher, TooBusyError
+from fine.demo.caching import made_once
 from fine.demo.function_map import function_vectors, make_map
 from fine.demo.guarding import LARGEST_BODY
 from fine.demo.messages import Step
@@ -28,6 +31,7 @@ from fine.demo.steps import apply_rules, rule_of
 from fine.demo.wire import LARGEST_SIDE, LONGEST_TEXT, PREFIX, read_png, write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
+from fine.pretrained import folder_of
 from fine.rules import FAMILIES, Rule, Warp, rule_set
 
 MODEL = "all-glyphs"
@@ -158,6 +162,15 @@ def test_a_map_puts_its_own_functions_where_they_are():
     assert places.shape == (3, 2) and (places.abs() <= 1.1).all()
 
 
+@pytest.mark.parametrize(("name", "rules"), [("all-glyphs", "all"), ("affine-omniglot", "affine"), ("a folder", "affine")])
+def test_a_model_is_asked_about_the_rules_it_was_trained_on(name, rules, tmp_path):
+    folder = tmp_path / "someones"
+    shutil.copytree(folder_of("affine-omniglot"), folder)
+    solver = Solver.of(str(folder) if name == "a folder" else name)
+    assert solver.name == ("someones" if name == "a folder" else name)
+    assert list(solver.rules.families) == list(rule_set(rules).families)
+
+
 def test_openapi_describes_what_is_sent(client):
     spec = client.get("/openapi.json").json()
     body = spec["paths"]["/api/solve"]["post"]
@@ -280,6 +293,7 @@ def test_other_bad_requests_are_refused_in_one_line(client):
         assert_refused(client.get(f"/api/puzzles/glyphs/{number}", params={"model": MODEL}), "number|puzzle")
     assert_refused(client.get("/nowhere"), "Not Found", status=404)
     assert_refused(client.get("/api/solve"), "Method", status=405)
+    assert_refused(client.get("/%1b[2J"), "GET /�[2J: Not Found", status=404)  # a path that would clear a terminal
     assert client.get("/page/../app.py").status_code == 404
     assert client.get("/page/%2e%2e/app.py").status_code == 404
 
@@ -433,6 +447,29 @@ def test_two_hundred_visitors_at_once_are_all_answered(puzzle):
     assert batcher.answered == 201
 
 
+def test_what_many_ask_for_at_once_is_made_once():
+    """Sixteen visitors who open the page together made sixteen maps, and took a gigabyte for them."""
+    made, everyone = [], threading.Barrier(16)
+
+    @made_once(2)
+    def make(name):
+        made.append(name)
+        time.sleep(0.05)  # so long that all of them come meanwhile
+        return name * 2
+
+    def ask(answers):
+        everyone.wait()
+        answers.append(make("map"))
+
+    answers: list[str] = []
+    threads = [threading.Thread(target=ask, args=(answers,)) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["map"] and answers == ["mapmap"] * 16
+
+
 # --- serving ----------------------------------------------------------------------------------------------------------------
 
 
@@ -448,6 +485,25 @@ def test_without_a_port_the_next_free_one_is_taken():
         ports = [int(address_of(one).rpartition(":")[2]) for one in (first, second)]
         assert PORT <= ports[0] < ports[1] < PORT + 100
         assert address_of(first).startswith("http://127.0.0.1:")
+
+
+def test_answers_leave_at_once():
+    """Without TCP_NODELAY a small answer on a connection in use waits until the last one is acknowledged, 40 ms."""
+
+    async def option_of_a_visitor() -> int:
+        seen: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def met(_, writer):
+            seen.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listen("127.0.0.1", 0) as listening:
+            async with await asyncio.start_server(met, sock=listening):
+                _, writer = await asyncio.open_connection(*listening.getsockname())
+                writer.close()
+                return await seen
+
+    assert asyncio.run(option_of_a_visitor())
 
 
 @pytest.mark.parametrize(

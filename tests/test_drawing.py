@@ -1,6 +1,8 @@
 """Laws of puzzles drawn for people: files are whole or not there, marks tell the truth, a terminal is never overrun."""
 
 import io
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -174,3 +176,8 @@ def test_shades_are_as_dense_as_the_ink() -> None:
 
 def test_a_console_that_knows_only_ascii_gets_ascii(puzzles: Puzzles, chosen: np.ndarray) -> None:
     assert "swap" in printed(puzzles, 80, encoding="ascii", chosen=chosen)
+
+
+def test_one_who_draws_nothing_does_not_wait_for_matplotlib():
+    done = subprocess.run([sys.executable, "-c", "import fine, sys; print('matplotlib' in sys.modules)"], capture_output=True)
+    assert done.stdout.split() == [b"False"]

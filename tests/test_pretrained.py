@@ -18,6 +18,7 @@ import tyro
 from fine import FINE, FINEConfig, FineError, Task, Training, load, pretrained
 from fine.cli.train import Train
 from fine.models import model_config
+from fine.pretrained import TrainedOn, trained_on
 from fine.pretrained.cards import by_family, recipe
 from fine.pretrained.exporting import export
 from fine.runs import Run, RunConfig
@@ -83,6 +84,32 @@ def test_a_run_is_loaded_as_it_is_exported(run, tmp_path):
     assert {file.name for file in (tmp_path / "mine").iterdir()} == FILES
     assert torch.equal(answers(load(run)), answers(load(tmp_path / "mine")))
     assert torch.equal(answers(load(run)), answers(Run(run).load()))
+
+
+def test_a_folder_says_what_its_model_was_trained_on(run, tmp_path):
+    export(run, tmp_path / "mine")
+    assert trained_on(run) == trained_on(tmp_path / "mine") == TrainedOn("glyphs", "reflection+scale")
+    load(run).save_pretrained(tmp_path / "bare")  # knows nothing of its training
+    assert trained_on(tmp_path / "bare") == TrainedOn("", "all")
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_a_model_of_the_package_was_trained_on_what_its_card_says(name):
+    card = (pretrained.folder_of(name) / "README.md").read_text(encoding="utf-8")
+    command = next(line for line in card.splitlines() if line.startswith("    fine train "))
+    assert trained_on(name) == TrainedOn.of(tyro.cli(Train, args=shlex.split(command)[2:]).config().task)
+
+
+def test_where_the_pictures_of_a_user_are_is_not_given_away():
+    assert TrainedOn.of(Task.preset("folder:/home/me/cats", rules="all:seen")) == TrainedOn("folder", "all")
+
+
+@pytest.mark.parametrize("said", [3, {"rules": 3}, {"rules": "twirl"}, {"rules": "all", "more": 1}, []])
+def test_a_folder_that_says_nonsense_of_its_training_is_told_in_one_line(run, tmp_path, said):
+    export(run, tmp_path / "mine")
+    edit(tmp_path / "mine", trained_on=said)
+    with pytest.raises(FineError, match=r"was trained on \(|unknown rules 'twirl'"):
+        trained_on(tmp_path / "mine")
 
 
 def test_the_card_of_a_run_tells_its_scores(run, tmp_path):

@@ -1,6 +1,7 @@
 """Promises of safety: no code from data, no network that nobody asked for, and versions in every format."""
 
 import ast
+import re
 import socket
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "src/fine"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src/fine"
+LOCKED = (ROOT / "locked.txt").read_text()
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FORBIDDEN_MODULES = {
     "pickle",
@@ -105,9 +108,28 @@ print(fine.evaluate(fine.make_model("fine", channels=1, size=32), puzzles).accur
 def test_tests_reach_this_machine_only():
     with pytest.raises(OSError, match="may not look up"):
         urllib.request.urlopen("https://example.org", timeout=1)
-    with socket.socket() as other, pytest.raises(OSError, match="may not connect to 192"):
-        other.connect(("192.0.2.1", 80))  # an address that is nobody's
+    with pytest.raises(OSError, match="may not look up"):
+        socket.gethostbyname("example.org")
+    nobody = ("192.0.2.1", 80)  # an address that is kept free for examples
+    for way in ("connect", "connect_ex"):
+        with socket.socket() as other, pytest.raises(OSError, match="may not connect to 192"):
+            getattr(other, way)(nobody)
+    with socket.socket(type=socket.SOCK_DGRAM) as other, pytest.raises(OSError, match="may not connect to 192"):
+        other.sendto(b"hello", nobody)
     with socket.socket() as server, socket.socket() as client:
         server.bind(("127.0.0.1", 0))
         server.listen()
         client.connect(server.getsockname())
+
+
+def test_every_pinned_version_has_its_checksums():
+    """locked.txt is constraints.txt with the checksums of all files; only torch is missing, whose builds differ."""
+
+    def name_of(text: str) -> str:
+        return re.sub(r"[-_.]+", "-", text).lower()
+
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    locked = re.findall(r"^([\w.-]+)==(\S+)[^\n]*\\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", LOCKED, re.MULTILINE)
+    versions = {name_of(name): version for name, version, _ in locked}
+    assert len(versions) == len(re.findall(r"^\w", LOCKED, re.MULTILINE)), "every entry has checksums"
+    assert {name_of(name): version for name, version in pinned.items() if name != "torch"}.items() <= versions.items()

@@ -49,7 +49,7 @@ from fine.demo.sources import PUZZLES, pictures_of, quiz_of, sources_here
 from fine.demo.steps import apply_rules, controls_of, rule_of
 from fine.demo.wire import read_png, write_png
 from fine.demo.wording import in_words, title
-from fine.errors import FineError, unknown
+from fine.errors import FineError, printable, unknown
 from fine.puzzles import KINDS
 from fine.rules import FAMILIES, Rule
 from fine.solving import NamedRule
@@ -228,7 +228,7 @@ def make_app(models: Sequence[str], *, most: int = MOST) -> FastAPI:
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
 
     def problem(status: int, reason: str) -> JSONResponse:
-        return JSONResponse({"error": " ".join(reason.split())}, status_code=status)
+        return JSONResponse({"error": printable(" ".join(reason.split()))}, status_code=status)
 
     @app.exception_handler(FineError)
     async def refused(request: Request, error: FineError) -> JSONResponse:

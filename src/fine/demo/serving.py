@@ -31,7 +31,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     except OSError:
         raise FineError(f"'{host}' is no address of this machine: give 127.0.0.1, or 0.0.0.0 for the whole network") from None
     for candidate in range(PORT, PORT + 100) if port is None else [port]:
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio lets small answers wait 40 ms
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((address, candidate))

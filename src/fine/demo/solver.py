@@ -9,13 +9,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from fine.demo.caching import made_once
 from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, function_vectors, make_map
 from fine.demo.sources import pictures_of
 from fine.models.fine import FINE
-from fine.pretrained import load, names
-from fine.rules import NAMED_SETS, RuleSet, rule_set
+from fine.pretrained import load, names, trained_on
+from fine.rules import RuleSet, rule_set
 from fine.solving import NamedRule, explain
-from fine.storage import read_json
 
 EVERYTHING = "all"
 """The map of all families; the other maps show one family each."""
@@ -63,12 +63,8 @@ class Solver:
     @staticmethod
     def of(model: str) -> "Solver":
         """A model that comes with the package, or the one in a folder, which then goes by the folder's name."""
-        if model in names():
-            first = model.partition("-")[0]  # affine-omniglot knows the affine rules
-            return Solver(model, load(model), first if first in NAMED_SETS else "all")
-        loaded = load(model)
-        task = read_json(Path(model) / "config.json").get("task", {})
-        return Solver(Path(model).resolve().name, loaded, task.get("rules", "all").partition(":")[0])
+        name = model if model in names() else Path(model).resolve().name
+        return Solver(name, load(model), trained_on(model).rules)
 
     @property
     def channels(self) -> int:
@@ -94,7 +90,7 @@ class Solver:
         across, down = self.map(question.map)[0].place(function_vectors(self.model, x[None], y[None]))[0].tolist()
         return Explanation(named, (across, down))
 
-    @functools.lru_cache(maxsize=16)  # noqa: B019 (there are as many solvers as models, for as long as the program runs)
+    @made_once(16)
     def map(self, family: str) -> tuple[FunctionMap, RuleSet]:
         """The map of one family, or of everything, and the rules on it."""
         images = pictures_of("glyphs", channels=self.channels, size=self.size)

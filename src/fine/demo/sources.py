@@ -1,11 +1,11 @@
 """Pictures for the page: a few hundred of a source, of classes that no model has been trained on."""
 
-import functools
 from dataclasses import replace
 
 import numpy as np
 import torch
 
+from fine.demo.caching import made_once
 from fine.errors import FineError, unknown
 from fine.images import Images, load_images
 from fine.images.glyphs import draw
@@ -31,7 +31,7 @@ def sources_here() -> list[str]:
     return ["glyphs", *(name for name, source in OFFICIAL.items() if all((root / file).is_file() for file in source.files))]
 
 
-@functools.lru_cache(maxsize=8)
+@made_once(8)
 def pictures_of(source: str, *, channels: int, size: int) -> Images:
     """Up to 200 pictures of a source, in grey or colour."""
     if source not in TITLES:
@@ -53,7 +53,7 @@ def pictures_of(source: str, *, channels: int, size: int) -> Images:
     return replace(images, pixels=images.pixels[chosen], labels=labels, class_names=names).with_channels(channels)
 
 
-@functools.lru_cache(maxsize=8)
+@made_once(8)
 def quiz_of(source: str, *, rules: str, channels: int, size: int) -> tuple[Puzzles, Renderer]:
     """The quiz puzzles of a source under these rules, and what turns them into pictures."""
     images = pictures_of(source, channels=channels, size=size)

@@ -1,19 +1,18 @@
 """A sheet of puzzles as PNG or SVG."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 from numpy.typing import NDArray
 
 from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, View, look_at
 from fine.errors import FineError
 from fine.puzzles import Puzzles
 from fine.storage import written_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes  # matplotlib is imported where something is drawn: it takes a third of a second
 
 FORMATS = ("png", "svg")
 
@@ -61,6 +60,9 @@ def draw_sheet(
     width = 2 * _MARGIN + columns * column - _GUTTER
     height = 2 * _MARGIN - _GAP + 48 * bool(title)
     height += sum(40 * bool(heading) + row * -(-len(views) // columns) for heading, views in groups.items())
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     # Text stays text in an SVG: small, searchable, sharp. The salt makes its ids the same every time.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "fine", "font.sans-serif": ["DejaVu Sans", "Arial"]}):
         figure = Figure(figsize=(width / _DPI, height / _DPI), facecolor="white")
@@ -83,8 +85,10 @@ def draw_sheet(
             figure.savefig(temporary, format=suffix, dpi=2 * _DPI, metadata=metadata)
 
 
-def _draw(axes: Axes, left: float, top: float, view: View, percent: NDArray[Any] | None) -> None:
+def _draw(axes: "Axes", left: float, top: float, view: View, percent: NDArray[Any] | None) -> None:
     """One puzzle of a sheet, its upper left corner at (left, top)."""
+    from matplotlib.patches import FancyArrowPatch
+
     x, y, second, question, *choices = (left + offset for offset in _LEFT)
     middle, caption = top + _SIDE / 2, top + _SIDE + 18
     for picture, start in zip(view.pictures.permute(0, 2, 3, 1).numpy(), (x, y, second, *choices), strict=True):
@@ -117,7 +121,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _write(
-    axes: Axes,
+    axes: "Axes",
     x: float,
     y: float,
     text: str,
@@ -141,14 +145,18 @@ def _write(
     )
 
 
-def _frame(axes: Axes, left: float, top: float, side: float, colour: str, width: float) -> None:
+def _frame(axes: "Axes", left: float, top: float, side: float, colour: str, width: float) -> None:
     """A square outline; pictures have one too, for a picture with a white side would run into the page."""
+    from matplotlib.patches import FancyBboxPatch
+
     style = f"round,pad=0,rounding_size={2 * width}"
     axes.add_patch(FancyBboxPatch((left, top), side, side, boxstyle=style, fill=False, edgecolor=colour, lw=width))
 
 
-def _badge(axes: Axes, x: float, y: float, mark: str) -> None:
+def _badge(axes: "Axes", x: float, y: float, mark: str) -> None:
     """A tick or a cross in a disc, drawn as lines because fonts differ in where they put such glyphs."""
+    from matplotlib.patches import Circle
+
     axes.add_patch(Circle((x, y), 8.5, facecolor=_COLOURS[mark], edgecolor="white", lw=1.5, zorder=3))
     strokes = [((-4, -1, 4), (0, 3, -3))] if mark == TICK else [((-3, 3), (-3, 3)), ((-3, 3), (3, -3))]
     for across, down in strokes:
