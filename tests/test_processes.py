@@ -154,7 +154,7 @@ def test_torchrun_trains_as_one_process_does(alone, tmp_path):
 def torchrun(*arguments) -> str:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "fine"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run([*command, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, *arguments], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
