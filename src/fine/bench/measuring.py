@@ -28,8 +28,9 @@ GROWTH: Mapping[str, tuple[dict[str, int], ...]] = {
     "batch": ({"batch": 16}, {"batch": 64}, {"batch": 256}),
     "slots": ({"slots": 2}, {"slots": 8}, {"slots": 16}),
     "code": ({"code": 64}, {"code": 256}, {"code": 1024}),
+    "channels": ({"channels": 3},),
 }
-"""What `fine` is measured with besides its own settings, one at a time."""
+"""What `fine` is measured with besides its own settings, batch and grey pictures, one at a time."""
 
 Measure = Callable[[Task, float], Measured]
 """(task, the moment to be ready by) -> a table."""
@@ -56,14 +57,15 @@ def speeds(task: Task, until: float) -> Measured:
     steps = {name: Step(name, task, batch=BATCH) for name in MODELS}
     candidates = [call for step in steps.values() for call in (step, Solving(step))]
     taken = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, until=until)
+    training, solving = (dict(zip(steps, taken[which::2], strict=True)) for which in (0, 1))
     rows = {
         name: {
-            "training, puzzles/s": BATCH / median(training),
-            "solving, puzzles/s": BATCH / median(solving),
-            "training beside fine": median_ratio(taken[0], training),
-            "parameters": steps[name].parameters,
+            "training, puzzles/s": BATCH / median(training[name]),
+            "solving, puzzles/s": BATCH / median(solving[name]),
+            "training beside fine": median_ratio(training["fine"], training[name]),
+            "parameters": step.parameters,
         }
-        for name, training, solving in zip(steps, taken[::2], taken[1::2], strict=True)
+        for name, step in steps.items()
     }
     return Measured(f"Speed of every model, {BATCH} puzzles at a time, rendering included", "model", rows)
 
@@ -126,8 +128,10 @@ def growth(task: Task, until: float) -> Measured:
     """What larger settings cost."""
     steps = {}
     for settings in (setting for group in GROWTH.values() for setting in group):
-        (name, value), own = next(iter(settings.items())), {key: v for key, v in settings.items() if key != "batch"}
-        steps[f"{name} {value}"] = Step("fine", task, batch=settings.get("batch", BATCH), settings=own)
+        ((name, value),) = settings.items()
+        shown = replace(task, channels=value) if name == "channels" else task
+        own = settings if name in ("slots", "code") else {}
+        steps[f"{name} {value}"] = Step("fine", shown, batch=settings.get("batch", BATCH), settings=own)
     taken = dict(zip(steps, take_turns(list(steps.values()), rounds=ROUNDS, clock=time.process_time, until=until), strict=True))
     usual = taken[f"batch {BATCH}"]
     rows = {}
@@ -138,7 +142,7 @@ def growth(task: Task, until: float) -> Measured:
             "puzzles/s": size / median(seconds),
             "time a puzzle beside the usual": median_ratio(seconds, usual) * BATCH / size,
         }
-    return Measured(f"Growth of a training step of fine; usual: batch {BATCH}, slots 8, code 256", "setting", rows)
+    return Measured(f"Growth of a training step of fine; usual: batch {BATCH}, slots 8, code 256, grey", "setting", rows)
 
 
 def _operations(work: Callable[[], Any]) -> int:
