@@ -1,4 +1,4 @@
-"""Whether a million training puzzles cost more than ten thousand: python benchmarks/big_training.py [--steps 150]
+"""Whether a million training puzzles cost more than ten thousand: python benchmarks/big_training.py [--steps 80]
 
 Each is the real trainer on `fine`, in a process of its own, so that its peak memory is its own (read from /proc: Linux). They
 train the first batches of an epoch, a few at a time and in turn, in CPU time on one thread. Drawing the puzzles is shown apart.
@@ -45,7 +45,7 @@ def trainer(size: int, wire: Connection) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=150, help="steps that each trains; at most 156, an epoch of the smaller")
+    parser.add_argument("--steps", type=int, default=80, help="steps that each trains; at most 156, an epoch of the smaller")
     turns = min(parser.parse_args().steps, SIZES[0] // BATCH) // TURN
     context, wires, workers = multiprocessing.get_context("spawn"), [], []
     for size in SIZES:

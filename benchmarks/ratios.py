@@ -42,7 +42,7 @@ def main() -> int:
     for name in ("fine", "fine-nice"):
         fast, plain = Step(name, task, batch=BATCH), Step(name, task, batch=BATCH)
         plain.trainer.model = PlainFINE(plain.trainer.model)
-        taken = take_turns((fast, plain), rounds=4, clock=time.process_time)
+        taken = take_turns((fast, plain), rounds=3, clock=time.process_time)
         ratio = median_ratio(taken[1], taken[0])
         met &= ratio >= TRAINING
         speeds = (f"{BATCH / median(seconds):,.0f}" for seconds in taken)
@@ -55,7 +55,7 @@ def main() -> int:
             Solving(PlainFINE(model), pictures, at_once=1, count=50),
             Solving(PlainFINE(model), pictures, at_once=100, count=200),
         )
-        here, *there = take_turns(ways, rounds=4, clock=time.process_time)
+        here, *there = take_turns(ways, rounds=3, clock=time.process_time)
         for how, way, seconds in zip(("one by one", "100 at once"), ways[1:], there, strict=True):
             ratio = way.factor * median_ratio(seconds, here)
             speeds = (f"{PUZZLES / median(here):,.0f}", f"{PUZZLES / way.factor / median(seconds):,.0f}")

@@ -29,12 +29,12 @@ class PlainFINE(nn.Module):
         self.model = model
 
     def forward(self, pictures: Tensor) -> Tensor:  # (b, 3 + k, channels, size, size) -> (b, k)
-        codes = self.encode(pictures)
+        codes, self.slots = self.encode(pictures), all_forms(self.model)
         return torch.stack([self.answer(code[0], code[1], code[2], code[3:]) for code in codes])
 
     def learn(self, pictures: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and losses of training puzzles, in all readings."""
-        logits, losses = [], []
+        logits, losses, self.slots = [], [], all_forms(self.model)
         for code, answer in zip(self.encode(pictures), answers, strict=True):
             logits.append(self.answer(code[0], code[1], code[2], code[3:]))
             loss = F.cross_entropy(logits[-1], answer)
@@ -54,18 +54,17 @@ class PlainFINE(nn.Module):
     def answer(self, x: Tensor, y: Tensor, new: Tensor, choices: Tensor) -> Tensor:  # (rows, columns) …, (k, …) -> (k,)
         """The function of one pair, applied to one picture, and how near each choice is to what comes out."""
         backbone, weights, state = self.model.backbone, [], x
-        memories = getattr(backbone, "memories", None)
         for t in range(backbone.layers):
-            memory = memories[t // 2 if self.model.config.backbone == "nice" and self.model.config.layers else t]
+            memory = backbone.memories[t // 2 if self.model.config.backbone == "nice" and self.model.config.layers else t]
             target = backbone.pseudo_outputs[t](y.T).T if hasattr(backbone, "pseudo_outputs") else y
-            weight = compose(memory, self.read(t, state), target)
+            weight = compose(memory, *self.slots[memory], self.read(t, state), target)
             weights.append(weight)
             state = self.layer(t, state, weight)
         guess = new
         for t, weight in enumerate(weights):
             guess = self.layer(t, guess, weight)
         alpha = F.softplus(self.model.distance.raw)
-        return torch.stack([-(alpha * (choice - guess).square()).sum() for choice in choices])
+        return -(alpha * (choices - guess).square()).sum((1, 2))
 
     def read(self, t: int, state: Tensor) -> Tensor:
         """What the weights of layer t multiply."""
@@ -84,15 +83,22 @@ class PlainFINE(nn.Module):
         return torch.cat((first + moved, second) if t % 2 else (first, second + moved))
 
 
-def compose(memory: FunctionalMemory, x: Tensor, y: Tensor) -> Tensor:  # (i, c), (o, c) -> (o, i)
-    """The weights that one pair calls for."""
+def all_forms(model: FINE) -> dict[FunctionalMemory, tuple[Tensor, Tensor]]:
+    """The values and keys of every memory in all forms of its slots, made once for a batch."""
+    return {
+        memory: tuple(
+            torch.stack([slot.flatten()[form].view_as(slot) for slot in slots for form in memory.forms])
+            for slots in (memory.values, memory.values if memory.keys is None else memory.keys)
+        )
+        for memory in model.backbone.memories
+    }
+
+
+def compose(memory: FunctionalMemory, values: Tensor, keys: Tensor, x: Tensor, y: Tensor) -> Tensor:  # -> (o, i)
+    """The weights that one pair (i, c), (o, c) calls for."""
     if memory.analogy == "similarity":
         return read_one(memory, x, y)
-    values, keys = (
-        torch.stack([slot.flatten()[form].view_as(slot) for slot in slots for form in memory.forms])
-        for slots in (memory.values, memory.values if memory.keys is None else memory.keys)
-    )
-    made = torch.stack([(value @ x).flatten() for value in values])  # what each slot, in each form, would make of x
+    made = (values @ x).flatten(1)  # what each slot, in each form, would make of x
     gram = made @ made.T
     gram = gram + (memory.ridge * gram.diagonal().mean() + 1e-8) * torch.eye(len(gram))
     mix = torch.linalg.solve(gram, made @ y.flatten())

@@ -11,9 +11,8 @@ from fine.bench.steps import Parts, Step
 from fine.bench.timing import median_ratio, take_turns
 from fine.errors import FineError
 from fine.models import MODELS
-from fine.tasks import Task
 
-TASK = replace(Task.preset("glyphs", rules="affine"), train_count=16, test_count=1)
+TASK = measuring.few_puzzles()
 KEPT = Bench({"commit": "one"}, 2.5, (Measured("Speed", "model", {"fine": {"puzzles/s": 300.0, "share %": 0.0}}, "a note"),))
 
 
