@@ -38,10 +38,11 @@ class BatchNormTogether(nn.Module):
             self.register_buffer(name, getattr(alone, name))
 
     def forward(self, maps: Tensor) -> Tensor:  # (b, channels, …), the same out
-        if not self.training and self.running_mean is not None:
-            return F.batch_norm(maps, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        if not self.training:  # each process by itself: they need not be shown equally many batches
+            statistics = (self.running_mean, self.running_var)
+            return F.batch_norm(maps, *statistics, self.weight, self.bias, self.running_mean is None, eps=self.eps)
         normed, mean, variance, count = _Normalise.apply(maps, self.weight, self.bias, self.eps)  # type: ignore[no-untyped-call]
-        if self.training and self.running_mean is not None:
+        if self.running_mean is not None:
             self._remember(mean, variance * (count / (count - 1)))
         return normed
 
@@ -54,7 +55,7 @@ class BatchNormTogether(nn.Module):
 
 
 class _Normalise(torch.autograd.Function):
-    """Every channel with the mean and variance it has in all processes; forward and backward exchange two numbers each."""
+    """Every channel with the mean and variance it has in all processes, which exchange a few numbers once each way."""
 
     @staticmethod
     def forward(ctx: Any, maps: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, ...]:
