@@ -51,7 +51,8 @@ def test_operations_are_counted():
 @pytest.fixture
 def small(monkeypatch):
     """All that is measured, with small numbers and one round."""
-    for name, value in {"BATCH": 4, "ROUNDS": 1, "SIDE": 8, "GROWTH": {"batch": ({"batch": 4}, {"batch": 8})}}.items():
+    growing = {"batch": ({"batch": 4}, {"batch": 8}), "code": ({"code": 64},), "channels": ({"channels": 3},)}
+    for name, value in {"BATCH": 4, "ROUNDS": 1, "SIDE": 8, "GROWTH": growing}.items():
         monkeypatch.setattr(measuring, name, value)
 
 
@@ -64,7 +65,13 @@ def test_the_command_measures_keeps_and_compares(fine, small, tmp_path):
     assert all(number > 0 for row in speeds.rows.values() for number in row.values())
     for row in parts.rows.values():
         assert sum(share for column, share in row.items() if "%" in column) == pytest.approx(100)
-    assert [*processor.rows][-1].startswith("product of 8×8") and growth.rows.keys() == {"batch 4", "batch 8"}
+    assert [*processor.rows][-1].startswith("product of 8×8")
+    assert [*growth.rows] == [
+        "batch 4",
+        "batch 8",
+        "code 64",
+        "channels 3",
+    ]
     code, said, _ = fine("bench", "--compare", tmp_path / "bench.json")
     assert code == 0 and said.count("now / then") == 4
 

@@ -20,8 +20,7 @@ class Step:
     """A training step of one model, from puzzles to new weights: call it."""
 
     def __init__(self, model: str, task: Task, *, batch: int, settings: Mapping[str, Any] | None = None):
-        training = Training(batch=batch)
-        config = RunConfig(model=model, task=task, training=training, settings=dict(settings or {}))
+        config = RunConfig(model, task, Training(batch=batch), dict(settings or {}), channels=task.picture_channels)
         with tempfile.TemporaryDirectory() as nowhere:  # a trainer looks there for a state to go on from; nothing is written
             self.trainer = Trainer(Run(Path(nowhere)), config, torch.device("cpu"))
         self.trainer.model.train()
