@@ -7,7 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("rendering.py", "step.py", "memory.py", "specs.py", "models.py", "solving.py", "demo.py")
+SCRIPTS = (
+    "rendering.py",
+    "step.py",
+    "memory.py",
+    "specs.py",
+    "models.py",
+    "ratios.py",
+    "big_training.py",
+    "solving.py",
+    "demo.py",
+)
 
 
 def main() -> int:

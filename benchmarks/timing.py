@@ -1,13 +1,16 @@
-"""Fair timing on a machine that does other things too: candidates take turns, and the median counts."""
+"""What benchmarks share: fair timing, and tables that say whether targets are met and how busy the machine was."""
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 from rich.console import Console
 from rich.table import Table
+
+from fine.bench.timing import median_ratio, take_turns
+
+__all__ = ["median_ratio", "show", "take_turns", "verdict"]
 
 Row = Sequence[str]
 
@@ -19,29 +22,6 @@ def others_seconds() -> float:
 
 
 STARTED = time.perf_counter(), others_seconds()
-
-
-def take_turns(
-    candidates: Sequence[Callable[[], object]], *, rounds: int, clock: Callable[[], float] = time.perf_counter
-) -> list[list[float]]:
-    """Seconds of each candidate, round by round (A B A B …), after one round that does not count.
-
-    For shares and ratios on one thread give ``time.process_time``: it stops while another process has the core, which else
-    befalls long candidates more than short ones.
-    """
-    seconds: list[list[float]] = [[] for _ in candidates]
-    for number in range(rounds + 1):
-        for candidate, taken in zip(candidates, seconds, strict=True):
-            started = clock()
-            candidate()
-            if number:
-                taken.append(clock() - started)
-    return seconds
-
-
-def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
-    """The median over rounds of one candidate's time in units of another's."""
-    return median(one / two for one, two in zip(above, below, strict=True))
 
 
 def verdict(met: bool) -> str:

@@ -97,29 +97,6 @@ def test_kill_minus_nine_loses_at_most_an_epoch(tmp_path):
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
 
 
-def test_two_processes_train_as_one(tmp_path):
-    # Without batch normalisation, which each process does over its own share, only rounding can tell two from one.
-    config = replace(TINY, settings={"slots": 4, "encoder": "mlp"}, training=replace(TINY.training, rate=1e-4))
-    train(config, tmp_path / "alone")
-    Run(tmp_path / "pair").save_config(config)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(
-        [*command, "-m", "fine", "train", "--resume", tmp_path / "pair"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    alone, pair = (read_tensors(Run(tmp_path / name).weights)[0] for name in ("alone", "pair"))
-    start = config.build().state_dict()
-    for name, tensor in pair.items():
-        moved = (alone[name] - start[name]).norm()
-        assert (tensor - alone[name]).norm() < 0.01 * moved, name
-    assert json.loads((tmp_path / "pair/result.json").read_text())["puzzles"] == 60
-
-
 def test_a_finished_run_has_its_record_and_no_leftovers(finished):
     names = sorted(path.name for path in finished.iterdir())
     assert names == ["config.json", "metrics.csv", "model.safetensors", "puzzles.png", "result.json"]

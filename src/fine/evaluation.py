@@ -16,6 +16,7 @@ from torch import nn
 
 from fine.allocation import keep_freed_memory
 from fine.drawing import draw_sheet, solved_and_missed
+from fine.processes import ALONE, Processes
 from fine.puzzles import KINDS, RIGHT, WRONG, Puzzles
 
 BLIND_CHANCE = 0.25
@@ -116,13 +117,23 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 @torch.no_grad()
-def evaluate(model: nn.Module, puzzles: Puzzles, *, batch: int = 100, device: torch.device | str = "cpu") -> Evaluation:
-    """Let the model answer every puzzle."""
+def evaluate(
+    model: nn.Module,
+    puzzles: Puzzles,
+    *,
+    batch: int = 100,
+    device: torch.device | str = "cpu",
+    processes: Processes = ALONE,
+) -> Evaluation:
+    """Let the model answer every puzzle; several processes take turns at the batches, and all of them know all answers."""
     keep_freed_memory()
     was_training = model.training
     model.eval()
     render = puzzles.renderer(device)
-    logits = torch.cat([model(render(puzzles.specs[at : at + batch]).pictures) for at in range(0, len(puzzles), batch)])
+    logits = torch.zeros(puzzles.kinds.shape, device=device)
+    for at in range(processes.rank * batch, len(puzzles), processes.count * batch):  # whole batches: the same bits as alone
+        logits[at : at + batch] = model(render(puzzles.specs[at : at + batch]).pictures)
+    processes.sum((logits,))  # what others answered is 0 here
     model.train(was_training)
     probabilities = logits.softmax(dim=1).cpu().numpy()
     return Evaluation(puzzles, logits.argmax(dim=1).cpu().numpy(), probabilities)

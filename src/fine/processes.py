@@ -1,6 +1,8 @@
-"""One process or several: under ``torchrun`` every process takes its share of each batch, and gradients are averaged.
+"""One process or several: under ``torchrun`` every process takes its share of each batch, and all make the same step.
 
 torchrun --nproc-per-node=2 -m fine train …
+
+Gradients are added up, and batch normalisation looks at the whole batch, so that any number of processes trains as one does.
 """
 
 import os
@@ -10,6 +12,8 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+
+from fine.models.together import normalise_together
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,14 @@ class Processes:
         for part, total in zip(parts, flat.split([part.numel() for part in parts]), strict=True):
             part.copy_(total.view_as(part))
 
+    def share(self, model: nn.Module) -> nn.Module:
+        """The model, made to look at the whole batch where it looks at more than one puzzle."""
+        if self.count > 1:
+            normalise_together(model)
+        return model
+
     def agree_on_buffers(self, model: nn.Module) -> None:
-        """Average running statistics, which each process gathered from its own share."""
+        """Average what a model has gathered in each process: equal numbers, but for layers of the user's own."""
         buffers = [buffer for buffer in model.buffers() if buffer.is_floating_point()]
         self.sum(buffers)
         for buffer in buffers:
@@ -55,3 +65,7 @@ class Processes:
         """Go on when all have come this far."""
         if self.count > 1:
             dist.barrier()
+
+
+ALONE = Processes()
+"""The only process."""

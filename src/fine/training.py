@@ -99,7 +99,7 @@ class Trainer:
         self.processes = Processes.join(device)
         torch.manual_seed(config.training.seed)
         # A run that goes on has its encoder in its state; the run it was taken from may be gone.
-        self.model = (config.build() if run.state.exists() else config.start()).to(device)
+        self.model = self.processes.share((config.build() if run.state.exists() else config.start()).to(device))
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate, fused=True)
         self.epochs_done = 0
         self.seconds = 0.0
@@ -126,7 +126,7 @@ class Trainer:
 
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and picture."""
-        evaluation = evaluate(self.model, self.test_puzzles, device=self.device)
+        evaluation = evaluate(self.model, self.test_puzzles, device=self.device, processes=self.processes)
         if self.processes.first:
             self._save_metrics()  # again: a run killed between its last state and its last row would lack the row
             save_tensors(self.run.weights, self.model.state_dict())
@@ -147,10 +147,13 @@ class Trainer:
         render = puzzles.renderer(self.device)
         order = random_order(len(puzzles), training.seed, _ORDER, epoch)
         batches = [order[at : at + training.batch] for at in range(0, len(order), training.batch)]
-        if len(batches[-1]) < 2 * self.processes.count:
+        if len(batches[-1]) < 2:
             batches.pop()  # too few to normalise over
-        if not batches:
-            raise FineError(f"{len(order)} training puzzles do not fill a batch: use at least {2 * self.processes.count}")
+        if len(batches[-1]) < self.processes.count:  # not dropped: any number of processes takes the same steps
+            raise FineError(
+                f"the last batch of an epoch has {len(batches[-1])} puzzles, too few for {self.processes.count} processes: "
+                "use fewer processes, or another --batch"
+            )
         loss_sum = torch.zeros((), device=self.device)
         right = torch.zeros((), device=self.device)
         started, shown, done = time.monotonic(), 0.0, 0

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import tyro
 
+from fine.cli.bench import Bench
 from fine.cli.data import Data
 from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
@@ -31,6 +32,7 @@ Command = (
     | Solve
     | Export
     | Demo
+    | Bench
 )
 
 DESCRIPTION = "Show one example pair, get the function that made it: train and test FINE on IQ puzzles."

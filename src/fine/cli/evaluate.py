@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import tyro
 from rich.table import Table
 from torch import nn
@@ -14,6 +15,7 @@ from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.functions.answering import Answering
 from fine.models.limits import LIMITS
+from fine.processes import Processes
 from fine.puzzles import KINDS, Puzzles
 from fine.questions import FORWARDS, Question
 from fine.runs import Run
@@ -66,7 +68,11 @@ class Evaluate:
         if self.picture is not None and question != FORWARDS:
             raise FineError(f"a sheet shows plain puzzles, not '{question}': leave out --picture")
         model, puzzles = self._limit(question) if self.source in LIMITS else self._trained(question)
-        evaluation = evaluate(model if question == FORWARDS else Answering(model, question), puzzles, device=self.device)
+        processes = Processes.join(torch.device(self.device))
+        asked = model if question == FORWARDS else Answering(model, question)
+        evaluation = evaluate(asked, puzzles, device=self.device, processes=processes)
+        if not processes.first:
+            return
         print_evaluation(evaluation)
         if question != FORWARDS:
             say(f"asked: {question}")
