@@ -187,6 +187,10 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "hints": (14, 4),
+    "backwards": (6, 7),
+    "chains": (4, 3),
+    "powers": (10, 4),
 }
 
 

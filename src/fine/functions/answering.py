@@ -39,6 +39,19 @@ class Answering(nn.Module):
         return self.model(pictures)
 
 
+class MostAlike(nn.Module):
+    """Takes the choice that is most like y', as if f did nothing: more than chance, for what f does may be little."""
+
+    def __init__(self, model: FINE):
+        super().__init__()
+        self.model = model
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """A backwards puzzle x, y, y' and k choices -> logits (b, k)."""
+        codes = self.model.encode(pictures[:, 2:], firsts=range(pictures.shape[1] - 2))
+        return -self.model.distance(codes[:, 1:], codes[:, :1])
+
+
 def _by_codes(model: FINE, question: Question, pictures: Tensor) -> Tensor:
     shown = 2 * question.hints
     if question.name == "backwards":

@@ -1,0 +1,165 @@
+"""What probes measure of a trained model, as the result of a cell.
+
+    result = measure(cell, trained)                    # `trained` gives the finished run of a configuration
+
+A measure takes what it is about, a `Subject`, and its own options by name, and returns `found` numbers.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from fine.errors import FineError, unknown
+from fine.evaluation import Evaluation, evaluate, wilson
+from fine.experiments.cells import Cell
+from fine.functions.answering import Answering, MostAlike
+from fine.functions.powers import made_of_others
+from fine.models.fine import FINE
+from fine.models.limits import Oracle
+from fine.puzzles import Puzzles
+from fine.questions import FORWARDS, Question
+from fine.runs import Run, RunConfig, provenance
+from fine.tasks import Task
+
+Trained = Callable[[RunConfig], Run]
+"""A configuration -> its finished run, trained if it has not been yet."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The run that is looked into, and how many puzzles that is done with."""
+
+    config: RunConfig
+    count: int
+    trained: Trained
+    device: str
+
+    @property
+    def task(self) -> Task:
+        """The run's own task, with as many test puzzles as are asked for."""
+        return replace(self.config.task, test_count=self.count)
+
+    @cached_property
+    def model(self) -> FINE:
+        """The trained model; a measure that does not need it does not have it trained."""
+        return self._load(self.config)
+
+    @cached_property
+    def twin(self) -> FINE:
+        """The same model, trained with a fifth of the training classes held back: what is chosen, is chosen on it."""
+        return self._load(replace(self.config, task=self.twin_task))
+
+    @property
+    def twin_task(self) -> Task:
+        """The twin's own task, whose test puzzles show the training classes that were held back."""
+        return replace(self.config.task, validation=True)
+
+    def _load(self, config: RunConfig) -> FINE:
+        return _loaded(self.trained(config).folder, self.device)
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, device: str) -> FINE:
+    """The model of a run, once for all probes of it."""
+    model = Run(folder).load(device=device)
+    if not isinstance(model, FINE):
+        raise FineError(f"{folder} holds a {type(model).__name__}, which composes no function: there is nothing to measure")
+    return model
+
+
+@lru_cache(maxsize=8)
+def _puzzles(task: Task, question: Question) -> Puzzles:
+    """Test puzzles, drawn once for all probes of them."""
+    return task.test_puzzles(question)
+
+
+Result = dict[str, Any]
+
+
+def measure(cell: Cell, trained: Trained, *, device: str = "cpu") -> Result:
+    """What the probe of a cell finds, with where and how long that was."""
+    if cell.probe is None or cell.probe.name not in MEASURES:
+        raise unknown("probe", cell.probe.name if cell.probe else "", MEASURES)
+    start = time.perf_counter()
+    subject = Subject(cell.config, cell.probe.count, trained, device)
+    result = MEASURES[cell.probe.name](subject, **cell.probe.options)
+    return result | {"minutes": round((time.perf_counter() - start) / 60, 3)} | provenance()
+
+
+def found(
+    value: float,
+    interval: tuple[float, float],
+    puzzles: int,
+    *,
+    mistakes: Mapping[str, float] | None = None,
+    by_rule: list[dict[str, Any]] | None = None,
+    details: list[dict[str, Any]] | None = None,
+) -> Result:
+    """A measured number from 0 to 1, its 95 % interval, how many puzzles it is from, and what is behind it."""
+    low, high = interval
+    return {
+        "accuracy": round(value, 5),
+        "interval": [round(low, 5), round(high, 5)],
+        "puzzles": puzzles,
+        "mistakes": dict(mistakes or {}),
+        "by_rule": by_rule or [],
+        "details": details or [],
+    }
+
+
+def share(successes: int, trials: int) -> Result:
+    """A share of puzzles as a result."""
+    return found(successes / trials, wilson(successes, trials), trials)
+
+
+def question(subject: Subject, *, solver: str = "model", family: str = "", ask: str = "hints", **asked: Any) -> Result:
+    """Accuracy on test puzzles asked in another way; of ``family``, only of those whose hint shows a rule of it."""
+    wanted = Question(ask, **asked)
+    puzzles = _puzzles(subject.task, wanted)
+    if family:
+        puzzles = _of_family(puzzles, family)
+    evaluation = _answered(subject, solver, wanted, puzzles)
+    summary = evaluation.summary()
+    return found(
+        evaluation.accuracy,
+        evaluation.interval,
+        len(puzzles),
+        mistakes=summary["mistakes"],
+        by_rule=summary["by_rule"],
+    )
+
+
+def _of_family(puzzles: Puzzles, family: str) -> Puzzles:
+    kept = np.flatnonzero(np.isin(puzzles.hidden, puzzles.rules.families[family]))
+    return replace(puzzles, specs=puzzles.specs[kept], attempts=puzzles.attempts[kept])
+
+
+def _answered(subject: Subject, solver: str, wanted: Question, puzzles: Puzzles) -> Evaluation:
+    if solver == "oracle":
+        oracle = Oracle(puzzles.rules, size=subject.task.size)
+        return evaluate(Answering(oracle, wanted), puzzles, device=subject.device)
+    if solver == "alike":
+        return evaluate(MostAlike(subject.model), puzzles, device=subject.device)
+    model = subject.model if wanted == FORWARDS else Answering(subject.model, wanted)
+    return evaluate(model, puzzles, device=subject.device)
+
+
+def powers(subject: Subject, *, made: str, within: int = 0) -> Result:
+    """The share of functions made of others that come nearest to the right one of 24 rotations, or ``within`` some degrees."""
+    errors = _powers(subject.model, subject.task)[made]
+    return share(int((errors.abs() <= within).sum()), len(errors))
+
+
+@lru_cache(maxsize=2)
+def _powers(model: FINE, task: Task) -> dict[str, Tensor]:
+    return made_of_others(model, _puzzles(task, FORWARDS))
+
+
+MEASURES: dict[str, Callable[..., Result]] = {"question": question, "powers": powers}
+"""What can be measured, by the name a probe has."""
