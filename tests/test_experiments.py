@@ -187,10 +187,11 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
-    "hints": (14, 4),
+    "hints": (10, 4),
     "backwards": (6, 7),
     "chains": (4, 3),
     "powers": (10, 4),
+    "figure-map": (1, 2),
 }
 
 

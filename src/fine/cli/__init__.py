@@ -13,6 +13,7 @@ from fine.cli.data import Data
 from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
 from fine.cli.export import Export
+from fine.cli.map import DrawMap
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
 from fine.cli.reproduce import Reproduce
@@ -30,6 +31,7 @@ Command = (
     | Report
     | Solve
     | Export
+    | Annotated[DrawMap, tyro.conf.subcommand("map")]
     | Demo
 )
 

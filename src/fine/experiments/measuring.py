@@ -19,11 +19,13 @@ from fine.errors import FineError, unknown
 from fine.evaluation import Evaluation, evaluate, wilson
 from fine.experiments.cells import Cell
 from fine.functions.answering import Answering, MostAlike
+from fine.functions.charts import Chart, chart_of
 from fine.functions.powers import made_of_others
 from fine.models.fine import FINE
 from fine.models.limits import Oracle
 from fine.puzzles import Puzzles
 from fine.questions import FORWARDS, Question
+from fine.rules import rule_set
 from fine.runs import Run, RunConfig, provenance
 from fine.tasks import Task
 
@@ -161,5 +163,29 @@ def _powers(model: FINE, task: Task) -> dict[str, Tensor]:
     return made_of_others(model, _puzzles(task, FORWARDS))
 
 
-MEASURES: dict[str, Callable[..., Result]] = {"question": question, "powers": powers}
+def chart(subject: Subject, *, space: str) -> Result:
+    """The share of functions that lie next to one of their own family: by their ``numbers``, or on the ``map``, which is kept."""
+    made = _chart(subject.model, subject.config.task, subject.count)
+    together = made.kept_together(made.vectors if space == "numbers" else made.points)
+    points = [
+        {
+            "family": rule.family.name,
+            "rule": str(rule),
+            "parameters": list(rule.parameters),
+            "across": round(across, 4),
+            "down": round(down, 4),
+            "layout": made.layout,
+        }
+        for rule, (across, down) in zip((made.rules.rules[n] for n in made.numbers), made.points.tolist(), strict=True)
+    ]
+    return share(int(together.sum()), len(together)) | ({"details": points} if space == "map" else {})
+
+
+@lru_cache(maxsize=1)
+def _chart(model: FINE, task: Task, count: int) -> Chart:
+    families = rule_set(task.rules).families
+    return chart_of(model, replace(task, test_count=1_000), count=max(2, count // len(families)))
+
+
+MEASURES: dict[str, Callable[..., Result]] = {"question": question, "powers": powers, "chart": chart}
 """What can be measured, by the name a probe has."""

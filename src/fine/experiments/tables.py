@@ -52,6 +52,7 @@ FUNCTIONS = {
     "backwards": "the same puzzles backwards",
     "chains": "rules one after another",
     "powers": "powers, roots and mixes of rotations",
+    "figure-map": "a map of functions",
 }
 """What functions can do, with no training for it: tables of ours, which the paper does not have."""
 
