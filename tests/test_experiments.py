@@ -191,6 +191,9 @@ SHAPES = {
     "backwards": (6, 7),
     "chains": (4, 3),
     "powers": (10, 4),
+    "noticing": (3, 7),
+    "refusing": (1, 7),
+    "calibration": (2, 2),
     "figure-map": (1, 2),
 }
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import tyro
 
+from fine.cli.calibrate import Calibrate
 from fine.cli.data import Data
 from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
@@ -31,6 +32,7 @@ Command = (
     | Report
     | Solve
     | Export
+    | Calibrate
     | Annotated[DrawMap, tyro.conf.subcommand("map")]
     | Demo
 )

@@ -9,7 +9,7 @@ from fine.cli.terminal import OptionalPath, say
 from fine.errors import FineError, unknown
 from fine.experiments.comparison import compare
 from fine.experiments.ledger import Ledger
-from fine.experiments.tables import EXPERIMENTS, make_experiment
+from fine.experiments.tables import EXPERIMENTS, FUNCTIONS, make_experiment
 from fine.protocols import PROTOCOLS
 from fine.report import write_report
 from fine.report.facts import Facts
@@ -37,10 +37,16 @@ class Report:
         if not ledger.folder.is_dir():
             raise FineError(f"there is no ledger at {ledger.folder}: make one with `fine reproduce table1`, or give --results")
         training = PROTOCOLS[self.protocol]
-        names = self.names or sorted(EXPERIMENTS, key=lambda name: (not name.startswith("table"), name))
+        names = self.names or sorted(EXPERIMENTS, key=_order)
         comparisons = [compare(make_experiment(name, training=training, images=self.images), ledger) for name in names]
         folder = self.out or self.results
         page, *tables = write_report(comparisons, folder / "report.html", folder / "tables")
         for comparison in comparisons:
             say(f"{comparison.experiment.name}: {Facts(comparison).named['filled']} places filled")
         say(f"written to {page}, and {len(tables)} tables to {tables[0].parent}")
+
+
+def _order(name: str) -> tuple[bool, bool, str]:
+    """The paper's tables first, then its figures, then what it does not have."""
+    ours = name in FUNCTIONS and not name.startswith("figure")
+    return ours, not name.startswith("table"), name

@@ -13,6 +13,7 @@ from fine.experiments.cells import Cell
 from fine.experiments.paper import FAMILIES
 from fine.experiments.probes import Probe
 from fine.experiments.tables import FUNCTIONS, Experiment, Place
+from fine.functions.noticing import NO_RIGHT_CHOICE, RANDOM_PAIRS
 from fine.functions.powers import MADE
 from fine.protocols import Training
 from fine.questions import WAYS
@@ -20,6 +21,8 @@ from fine.runs import RunConfig
 from fine.tasks import Task
 
 AFFINE = FAMILIES[:5]
+STRANGE = (*FAMILIES[5:], RANDOM_PAIRS, NO_RIGHT_CHOICE)
+"""What a model of affine rules should notice."""
 ASKED, LOOKED_UP = 1_000, 200
 """Puzzles a model is asked, and those the oracle is asked, which tries every rule on every hint."""
 HINTS = ("1", "2", "3", "5")
@@ -149,11 +152,75 @@ def figure_map(name: str, training: Training, images: str) -> Experiment:
     )
 
 
+SIGNS = {"misfit of the hint": "hint", "misfit of the answer": "answer", "low probability": "unsure"}
+
+
+def noticing(name: str, training: Training, images: str) -> Experiment:
+    """Signs × what should be noticed."""
+
+    def measure(row: str, column: str) -> tuple[str, Probe]:
+        return "affine", Probe("noticing", ASKED, {"sign": SIGNS[row], "against": column})
+
+    return _table(
+        name,
+        tuple(SIGNS),
+        (*STRANGE, "mistakes"),
+        measure,
+        of=("sign", "told from puzzles under known rules"),
+        training=training,
+        images=images,
+        title="families that were not in training, pairs without a rule, no right choice; and mistakes from right answers",
+        measured="AUROC in %, where 50 is chance and an oracle has 100",
+    )
+
+
+def refusing(name: str, training: Training, images: str) -> Experiment:
+    """How many puzzles are answered "none of these", by what is strange about them."""
+
+    def measure(_: str, column: str) -> tuple[str, Probe]:
+        return "affine", Probe("refusing", ASKED, {} if column == "nothing" else {"against": column})
+
+    return _table(
+        name,
+        ("fine",),
+        ("nothing", *STRANGE),
+        measure,
+        of=("model", "what is strange"),
+        training=training,
+        images=images,
+        title="limits from training puzzles that training has not shown, at 5 % false alarms; chance is 5, an oracle has 0 and 100",
+        measured="Puzzles answered “none of these” in %",
+    )
+
+
+def calibration(name: str, training: Training, images: str) -> Experiment:
+    """How far probabilities are from the truth, as they are and with a temperature."""
+    rows = ("as it answers", "with a temperature")
+
+    def measure(row: str, column: str) -> tuple[str, Probe]:
+        return column, Probe("confidence", ASKED, {"calibrated": True} if row == rows[1] else {})
+
+    return _table(
+        name,
+        rows,
+        ("affine", "rotation"),
+        measure,
+        of=("probabilities", "model"),
+        training=training,
+        images=images,
+        title="temperature from training puzzles that training has not shown; an oracle has 0",
+        measured="Expected calibration error in %",
+    )
+
+
 TABLES: dict[str, Callable[[str, Training, str], Experiment]] = {
     "hints": hints,
     "backwards": backwards,
     "chains": chains,
     "powers": powers,
+    "noticing": noticing,
+    "refusing": refusing,
+    "calibration": calibration,
     "figure-map": figure_map,
 }
 """How each is made."""

@@ -13,13 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from fine.errors import FineError, unknown
 from fine.evaluation import Evaluation, evaluate, wilson
 from fine.experiments.cells import Cell
 from fine.functions.answering import Answering, MostAlike
+from fine.functions.calibration import (
+    Calibration,
+    Signs,
+    calibrate,
+    calibration_error,
+    held_back,
+    reliability,
+    signs_of_all,
+)
 from fine.functions.charts import Chart, chart_of
+from fine.functions.noticing import auroc, auroc_interval, strange_puzzles
 from fine.functions.powers import made_of_others
 from fine.models.fine import FINE
 from fine.models.limits import Oracle
@@ -28,6 +39,11 @@ from fine.questions import FORWARDS, Question
 from fine.rules import rule_set
 from fine.runs import Run, RunConfig, provenance
 from fine.tasks import Task
+
+BOOTSTRAP = 200
+"""Times that puzzles are drawn again for the interval of a number that is no share."""
+CALIBRATED_ON = 2_000
+"""Training puzzles that limits and temperatures are found on."""
 
 Trained = Callable[[RunConfig], Run]
 """A configuration -> its finished run, trained if it has not been yet."""
@@ -164,7 +180,7 @@ def _powers(model: FINE, task: Task) -> dict[str, Tensor]:
 
 
 def chart(subject: Subject, *, space: str) -> Result:
-    """The share of functions that lie next to one of their own family: by their ``numbers``, or on the ``map``, which is kept."""
+    """The share of functions that lie next to one of their own family: by their ``numbers``, or on the ``map``."""
     made = _chart(subject.model, subject.config.task, subject.count)
     together = made.kept_together(made.vectors if space == "numbers" else made.points)
     points = [
@@ -187,5 +203,76 @@ def _chart(model: FINE, task: Task, count: int) -> Chart:
     return chart_of(model, replace(task, test_count=1_000), count=max(2, count // len(families)))
 
 
-MEASURES: dict[str, Callable[..., Result]] = {"question": question, "powers": powers, "chart": chart}
+def noticing(subject: Subject, *, sign: str, against: str) -> Result:
+    """How well a sign tells strange puzzles, or mistakes, from what the model knows: AUROC."""
+    known, answers = _known(subject.model, subject.task)
+    if against == "mistakes":
+        missed = known.logits.argmax(1) != answers
+        high, low = _sign(known, sign)[missed], _sign(known, sign)[~missed]
+    else:
+        high, low = _sign(_strange(subject.model, subject.task, against), sign), _sign(known, sign)
+    if not len(high) or not len(low):
+        raise FineError(f"there is nothing to tell apart: {len(high)} {against} and {len(low)} others; ask more puzzles")
+    area = auroc(high, low)
+    return found(area, auroc_interval(area, len(high), len(low)), len(high) + len(low))
+
+
+def refusing(subject: Subject, *, against: str = "") -> Result:
+    """The share of strange puzzles that are refused; of nothing strange, the share of false alarms."""
+    limits = _calibration(subject.model, subject.config)
+    signs = _strange(subject.model, subject.task, against) if against else _known(subject.model, subject.task)[0]
+    refused = (signs.hint > limits.strangest_hint) | (signs.answer > limits.farthest_answer)
+    return share(int(refused.sum()), len(refused))
+
+
+def confidence(subject: Subject, *, calibrated: bool = False) -> Result:
+    """How far the probabilities of answers are from how many are right (ECE), as they are or with a temperature."""
+    signs, answers = _known(subject.model, subject.task)
+    temperature = _calibration(subject.model, subject.config).temperature if calibrated else 1.0
+    sure, chosen = (signs.logits / temperature).softmax(1).max(1)
+    right = chosen == answers
+    draws = torch.randint(len(sure), (BOOTSTRAP, len(sure)), generator=torch.Generator().manual_seed(0))
+    errors = torch.tensor([calibration_error(sure[draw], right[draw]) for draw in draws])
+    low, high = errors.quantile(torch.tensor([0.025, 0.975])).tolist()
+    details = [row | {"temperature": temperature} for row in reliability(sure, right)]
+    return found(calibration_error(sure, right), (low, high), len(sure), details=details)
+
+
+@lru_cache(maxsize=2)
+def _known(model: FINE, task: Task) -> tuple[Signs, Tensor]:
+    puzzles = _puzzles(task, FORWARDS)
+    batch = puzzles.render(range(len(puzzles)))
+    return signs_of_all(model, batch.pictures), batch.answers
+
+
+@lru_cache(maxsize=8)
+def _strange(model: FINE, task: Task, what: str) -> Signs:
+    return signs_of_all(model, strange_puzzles(task, what))
+
+
+def _sign(signs: Signs, name: str) -> Tensor:
+    """A sign, the higher the stranger."""
+    named = {"hint": signs.hint, "answer": signs.answer, "unsure": -signs.logits.softmax(1).amax(1)}
+    if name not in named:
+        raise unknown("sign", name, named)
+    return named[name]
+
+
+def _calibration(model: FINE, config: RunConfig) -> Calibration:
+    return _calibrated(model, config.task, config.training.seed)
+
+
+@lru_cache(maxsize=2)
+def _calibrated(model: FINE, task: Task, seed: int) -> Calibration:
+    return calibrate(model, held_back(task, min(CALIBRATED_ON, task.train_count), seed=seed))
+
+
+MEASURES: dict[str, Callable[..., Result]] = {
+    "question": question,
+    "powers": powers,
+    "chart": chart,
+    "noticing": noticing,
+    "refusing": refusing,
+    "confidence": confidence,
+}
 """What can be measured, by the name a probe has."""

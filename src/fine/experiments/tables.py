@@ -52,6 +52,9 @@ FUNCTIONS = {
     "backwards": "the same puzzles backwards",
     "chains": "rules one after another",
     "powers": "powers, roots and mixes of rotations",
+    "noticing": "telling what is strange from what is known",
+    "refusing": "saying that none of these is right",
+    "calibration": "how sure answers are, and how many are right",
     "figure-map": "a map of functions",
 }
 """What functions can do, with no training for it: tables of ours, which the paper does not have."""
@@ -87,6 +90,11 @@ class Experiment:
     """Column by column, so that the models of a column are run one after the other."""
     measured: str = "Test accuracy in %"
     """What the numbers are."""
+
+    @property
+    def probed(self) -> bool:
+        """Whether its cells are probes of trained models, which have no training of their own to show."""
+        return any(place.cell.probe for place in self.places)
 
     def place(self, row: str, column: str) -> Place:
         return next(place for place in self.places if (place.row, place.column) == (row, column))

@@ -3,7 +3,8 @@
     model = load("all-glyphs")                     # by name; or a run folder, or an exported one
     model.size, model.channels                     # the pictures it was trained on
 
-A folder holds model.safetensors, config.json and README.md, its card. `fine export RUN FOLDER` makes one of a run.
+A folder holds model.safetensors, config.json and README.md, its card, and where it has been calibrated, calibration.json.
+`fine export RUN FOLDER` makes one of a run.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import torch
 
 from fine.errors import FineError, unknown
+from fine.functions.calibration import FILE, Calibration
 from fine.models.fine import FINE
 from fine.runs import Run
 from fine.storage import read_json
@@ -28,6 +30,12 @@ def folder_of(name: str) -> Path:
     if name not in names():
         raise unknown("pretrained model", name, names())
     return _HERE / name
+
+
+def load_calibration(name: str | Path) -> Calibration | None:
+    """How far the word of a model can be taken; None if `fine calibrate` has not found that out."""
+    path = (folder_of(str(name)) if str(name) in names() else Path(name)) / FILE
+    return Calibration.read(path) if path.exists() else None
 
 
 def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
