@@ -191,6 +191,7 @@ SHAPES = {
     "backwards": (6, 7),
     "chains": (4, 3),
     "powers": (10, 4),
+    "odd-one-out": (2, 3),
     "noticing": (3, 7),
     "refusing": (1, 7),
     "calibration": (2, 2),

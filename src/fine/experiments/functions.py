@@ -152,6 +152,18 @@ def figure_map(name: str, training: Training, images: str) -> Experiment:
     )
 
 
+def odd_one_out(name: str, training: Training, images: str) -> Experiment:
+    """The model and the oracle × how many pairs there are."""
+
+    def measure(row: str, column: str) -> tuple[str, Probe]:
+        return "affine", _asked(row, ASKED, ask="odd-one-out", hints=int(column))
+
+    title = f"{FUNCTIONS[name]}; chance is 33.3, 25 and 20"
+    return _table(
+        name, ("fine", "oracle"), ("3", "4", "5"), measure, of=("model", "pairs"), training=training, images=images, title=title
+    )
+
+
 SIGNS = {"misfit of the hint": "hint", "misfit of the answer": "answer", "low probability": "unsure"}
 
 
@@ -188,7 +200,7 @@ def refusing(name: str, training: Training, images: str) -> Experiment:
         of=("model", "what is strange"),
         training=training,
         images=images,
-        title="limits from training puzzles that training has not shown, at 5 % false alarms; chance is 5, an oracle has 0 and 100",
+        title="limits at 5 % false alarms, from training puzzles that were not shown; chance is 5, an oracle has 0 and 100",
         measured="Puzzles answered “none of these” in %",
     )
 
@@ -218,6 +230,7 @@ TABLES: dict[str, Callable[[str, Training, str], Experiment]] = {
     "backwards": backwards,
     "chains": chains,
     "powers": powers,
+    "odd-one-out": odd_one_out,
     "noticing": noticing,
     "refusing": refusing,
     "calibration": calibration,

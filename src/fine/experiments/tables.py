@@ -52,6 +52,7 @@ FUNCTIONS = {
     "backwards": "the same puzzles backwards",
     "chains": "rules one after another",
     "powers": "powers, roots and mixes of rotations",
+    "odd-one-out": "which pair follows another rule",
     "noticing": "telling what is strange from what is known",
     "refusing": "saying that none of these is right",
     "calibration": "how sure answers are, and how many are right",
