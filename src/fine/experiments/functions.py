@@ -23,8 +23,9 @@ from fine.tasks import Task
 AFFINE = FAMILIES[:5]
 STRANGE = (*FAMILIES[5:], RANDOM_PAIRS, NO_RIGHT_CHOICE)
 """What a model of affine rules should notice."""
-ASKED, LOOKED_UP = 1_000, 200
-"""Puzzles a model is asked, and those the oracle is asked, which tries every rule on every hint."""
+ASKED, NOTICED, LOOKED_UP = 1_000, 500, 200
+"""Puzzles a model is asked, those of each kind that it should notice, and those the oracle is asked, which tries every rule on
+every hint."""
 HINTS = ("1", "2", "3", "5")
 SPOILT: dict[str, dict[str, float]] = {"clean": {}} | {
     f"{share:.0%} {kind}".replace("%", " %"): {kind: share} for kind in ("noise", "covered") for share in (0.1, 0.3)
@@ -171,7 +172,7 @@ def noticing(name: str, training: Training, images: str) -> Experiment:
     """Signs × what should be noticed."""
 
     def measure(row: str, column: str) -> tuple[str, Probe]:
-        return "affine", Probe("noticing", ASKED, {"sign": SIGNS[row], "against": column})
+        return "affine", Probe("noticing", NOTICED, {"sign": SIGNS[row], "against": column})
 
     return _table(
         name,
@@ -190,7 +191,7 @@ def refusing(name: str, training: Training, images: str) -> Experiment:
     """How many puzzles are answered "none of these", by what is strange about them."""
 
     def measure(_: str, column: str) -> tuple[str, Probe]:
-        return "affine", Probe("refusing", ASKED, {} if column == "nothing" else {"against": column})
+        return "affine", Probe("refusing", NOTICED, {} if column == "nothing" else {"against": column})
 
     return _table(
         name,
@@ -210,7 +211,7 @@ def calibration(name: str, training: Training, images: str) -> Experiment:
     rows = ("as it answers", "with a temperature")
 
     def measure(row: str, column: str) -> tuple[str, Probe]:
-        return column, Probe("confidence", ASKED, {"calibrated": True} if row == rows[1] else {})
+        return column, Probe("confidence", NOTICED, {"calibrated": True} if row == rows[1] else {})
 
     return _table(
         name,

@@ -42,7 +42,7 @@ from fine.tasks import Task
 
 BOOTSTRAP = 200
 """Times that puzzles are drawn again for the interval of a number that is no share."""
-CALIBRATED_ON = 2_000
+CALIBRATED_ON = 1_000
 """Training puzzles that limits and temperatures are found on."""
 
 Trained = Callable[[RunConfig], Run]
