@@ -195,6 +195,7 @@ SHAPES = {
     "noticing": (3, 7),
     "refusing": (1, 7),
     "calibration": (2, 2),
+    "slots": (9, 6),
     "figure-map": (1, 2),
 }
 

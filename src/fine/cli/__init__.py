@@ -18,6 +18,7 @@ from fine.cli.map import DrawMap
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
 from fine.cli.reproduce import Reproduce
+from fine.cli.slots import ShowSlots
 from fine.cli.solve import Solve
 from fine.cli.terminal import console, fail
 from fine.cli.train import Train
@@ -33,6 +34,7 @@ Command = (
     | Solve
     | Export
     | Calibrate
+    | Annotated[ShowSlots, tyro.conf.subcommand("slots")]
     | Annotated[DrawMap, tyro.conf.subcommand("map")]
     | Demo
 )

@@ -15,6 +15,7 @@ from fine.experiments.probes import Probe
 from fine.experiments.tables import FUNCTIONS, Experiment, Place
 from fine.functions.noticing import NO_RIGHT_CHOICE, RANDOM_PAIRS
 from fine.functions.powers import MADE
+from fine.models.fine import FINEConfig
 from fine.protocols import Training
 from fine.questions import WAYS
 from fine.runs import RunConfig
@@ -226,6 +227,18 @@ def calibration(name: str, training: Training, images: str) -> Experiment:
     )
 
 
+def slots(name: str, training: Training, images: str) -> Experiment:
+    """Which slot is removed × families of the hidden rule."""
+    rows = ("all slots", *(f"without {slot}" for slot in range(FINEConfig().slots)))
+
+    def measure(row: str, column: str) -> tuple[str, Probe]:
+        removed = {} if row == rows[0] else {"removed": int(row.removeprefix("without "))}
+        return "affine", Probe("slots", ASKED, removed | ({} if column == "all" else {"family": column}))
+
+    title = f"{FUNCTIONS[name]}, by the family of the hidden rule; ignoring the rule gives 50"
+    return _table(name, rows, ("all", *AFFINE), measure, of=("memory", "rules"), training=training, images=images, title=title)
+
+
 TABLES: dict[str, Callable[[str, Training, str], Experiment]] = {
     "hints": hints,
     "backwards": backwards,
@@ -235,6 +248,7 @@ TABLES: dict[str, Callable[[str, Training, str], Experiment]] = {
     "noticing": noticing,
     "refusing": refusing,
     "calibration": calibration,
+    "slots": slots,
     "figure-map": figure_map,
 }
 """How each is made."""

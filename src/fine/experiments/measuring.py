@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.errors import FineError, unknown
@@ -32,6 +33,7 @@ from fine.functions.calibration import (
 from fine.functions.charts import Chart, chart_of
 from fine.functions.noticing import auroc, auroc_interval, strange_puzzles
 from fine.functions.powers import made_of_others
+from fine.functions.slots import use_by_family, without_slot
 from fine.models.fine import FINE
 from fine.models.limits import Oracle
 from fine.puzzles import Puzzles
@@ -267,10 +269,29 @@ def _calibrated(model: FINE, task: Task, seed: int) -> Calibration:
     return calibrate(model, held_back(task, min(CALIBRATED_ON, task.train_count), seed=seed))
 
 
+def slots(subject: Subject, *, removed: int = -1, family: str = "") -> Result:
+    """Accuracy on plain puzzles without one slot; of ``family``, only on its own. With all slots, how much each is used too."""
+    puzzles, right = _without(subject.model, subject.task, removed)
+    if family:
+        right = right[np.isin(puzzles.hidden, puzzles.rules.families[family])]
+    details = []
+    if removed < 0 and not family:
+        uses = use_by_family(subject.model, puzzles)
+        details = [{"family": name, "use": [round(share, 5) for share in use.tolist()]} for name, use in uses.items()]
+    return share(int(right.sum()), len(right)) | {"details": details}
+
+
+@lru_cache(maxsize=16)
+def _without(model: FINE, task: Task, removed: int) -> tuple[Puzzles, NDArray[np.bool_]]:
+    puzzles = _puzzles(task, FORWARDS)
+    return puzzles, evaluate(model if removed < 0 else without_slot(model, removed), puzzles).kinds == 0
+
+
 MEASURES: dict[str, Callable[..., Result]] = {
     "question": question,
     "powers": powers,
     "chart": chart,
+    "slots": slots,
     "noticing": noticing,
     "refusing": refusing,
     "confidence": confidence,

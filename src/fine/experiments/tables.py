@@ -56,6 +56,7 @@ FUNCTIONS = {
     "noticing": "telling what is strange from what is known",
     "refusing": "saying that none of these is right",
     "calibration": "how sure answers are, and how many are right",
+    "slots": "what is lost without a slot",
     "figure-map": "a map of functions",
 }
 """What functions can do, with no training for it: tables of ours, which the paper does not have."""
