@@ -53,9 +53,7 @@ class ShowSlots:
             shares = [f"{float(share[slot]):.1%}" for share in use.values()]
             table.add_row(str(slot), *shares, *([f"{left[slot]:.1%}"] if left else []))
         console.print(table)
-        say(
-            f"mean share of each slot in the functions of {len(puzzles):,} hints, {self.rules} over {self.task}, classes never seen"
-        )
+        say(f"mean share of each slot in the functions of {len(puzzles):,} hints over classes never seen in training")
         if self.remove:
             say(f"accuracy with all slots: {whole:.1%}")
         if self.out is not None:

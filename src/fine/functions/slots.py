@@ -3,8 +3,8 @@
     use = slot_use(model, x, y)                        # (b, slots): the share of each slot in the function of each pair
     poorer = without_slot(model, 3)                    # the same model, and it has never had slot 3
 
-A function is a mix of slots, each in all the forms it takes when pictures are turned or mirrored. A slot's part in a function is
-the norm of what all its forms add to it together.
+A function is a mix of slots, each in all the forms it takes when pictures are turned or mirrored. A slot's part in a function
+is the norm of what all its forms add to it together.
 """
 
 import copy
@@ -27,7 +27,7 @@ def memory_of(model: FINE) -> FunctionalMemory:
     memories = model.backbone.memories
     if not isinstance(model.backbone, LinearBackbone | ResidualBackbone):
         raise FineError(
-            f"a {model.config.backbone} backbone has {len(memories)} memories: look into one that is linear or residual"
+            f"a {model.config.backbone} backbone has {len(memories)} memories: only linear and residual ones have one"
         )
     memory = memories[0]
     if not isinstance(memory, FunctionalMemory) or not memory.slots:
