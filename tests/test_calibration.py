@@ -80,6 +80,7 @@ def test_signs_are_the_models_own(model, task):
     with torch.no_grad():
         torch.testing.assert_close(signs.logits, model(pictures))
     torch.testing.assert_close(signs.hint, misfit(model, pictures[:, 0], pictures[:, 1]), rtol=1e-2, atol=1e-3)
+    assert (signs.hint >= 0).all() and (signs.hint <= 1).all()  # a fit leaves no more of y than there is
     torch.testing.assert_close(signs_of_all(model, pictures).answer, signs.answer)
 
 
@@ -96,10 +97,11 @@ def test_what_is_held_back_was_not_shown(task):
 
 def test_limits_leave_the_share_outside_that_they_are_asked_for(model, task):
     puzzles = held_back(task, 200)
-    found = calibrate(model, puzzles, false_alarms=0.2)
-    signs = signs_of_all(model, puzzles.render(range(200)).pictures)
-    assert int((signs.hint > found.strangest_hint).sum()) == 20  # half of the share, a tenth of 200
-    assert found.puzzles == 200 and found.false_alarms == 0.2
+    found = calibrate(model, puzzles, false_alarms=0.3)
+    beyond = found.beyond(signs_of_all(model, puzzles.render(range(200)).pictures))
+    # A third of the share, a tenth of 200 each; limits are rounded to five digits.
+    assert all(abs(int(each.sum()) - 20) <= 1 for each in beyond)
+    assert found.puzzles == 200 and found.false_alarms == 0.3
 
 
 def test_a_calibration_is_read_as_it_was_written(calibration, tmp_path):
@@ -146,7 +148,7 @@ def test_a_model_says_none_where_it_should(model, calibration, task):
     assert all(0 < verdict.confidence <= 1 for verdict in answered)
     strange = judged(pairs)
     assert sum(STRANGE_HINT in verdict.doubts for verdict in strange) >= 15
-    assert sum(NONE_FITS in verdict.doubts for verdict in judged(rest)) >= 15
+    assert sum(NONE_FITS in verdict.doubts for verdict in judged(rest)) >= 10
 
 
 # --- the commands -----------------------------------------------------------------------------------------------------------

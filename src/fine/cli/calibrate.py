@@ -45,7 +45,7 @@ class Calibrate:
         classes = "classes it held back" if task.validation else "its training classes that it has not seen"
         say(f"{found.puzzles:,} puzzles over {classes}")
         say(f"temperature {found.temperature:.2f}: {'surer' if found.temperature > 1 else 'less sure'} than it should be")
-        limits = f"hint {found.strangest_hint:.3f}, choice {found.farthest_answer:.3f}"
+        limits = f"hint {found.strangest_hint:.3f}, choice {found.farthest_answer:.3f}, probability {found.least_sure:.1%}"
         say(f"limits at {found.false_alarms:.1%} false alarms: {limits}")
         say(f"written to {path}")
 

@@ -166,7 +166,7 @@ def odd_one_out(name: str, training: Training, images: str) -> Experiment:
     )
 
 
-SIGNS = {"misfit of the hint": "hint", "misfit of the answer": "answer", "low probability": "unsure"}
+SIGNS = {"misfit of the hint": "hint", "distance of the answer": "answer", "low probability": "unsure"}
 
 
 def noticing(name: str, training: Training, images: str) -> Experiment:

@@ -223,8 +223,8 @@ def refusing(subject: Subject, *, against: str = "") -> Result:
     """The share of strange puzzles that are refused; of nothing strange, the share of false alarms."""
     limits = _calibration(subject.model, subject.config)
     signs = _strange(subject.model, subject.task, against) if against else _known(subject.model, subject.task)[0]
-    refused = (signs.hint > limits.strangest_hint) | (signs.answer > limits.farthest_answer)
-    return share(int(refused.sum()), len(refused))
+    strange, far, unsure = limits.beyond(signs)
+    return share(int((strange | far | unsure).sum()), len(strange))
 
 
 def confidence(subject: Subject, *, calibrated: bool = False) -> Result:

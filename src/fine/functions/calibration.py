@@ -1,7 +1,7 @@
 """How far a model's word can be taken: probabilities that mean what they say, and limits beyond which no answer is better.
 
     calibration = calibrate(model, held_back(task, 2_000))         # on training puzzles that training has not shown
-    calibration.temperature, calibration.strangest_hint, calibration.farthest_answer
+    calibration.temperature, calibration.beyond(signs)             # and which puzzles had better not be answered
 
 Everything here is fitted on puzzles over training classes; test puzzles choose nothing.
 """
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.functions.maps import compose_map
+from fine.functions.noticing import unexplained
 from fine.models.fine import FINE
 from fine.puzzles import Puzzles
 from fine.storage import read_json, write_json
@@ -43,10 +44,17 @@ class Calibration:
     """The largest misfit of a hint whose rule the model knows."""
     farthest_answer: float
     """The largest misfit of a right choice."""
+    least_sure: float
+    """The smallest probability, by the temperature, of a choice that is taken."""
     false_alarms: float
-    """Share of puzzles beyond one of these limits, half of it for each."""
+    """Share of puzzles beyond these limits, a third of it for each."""
     puzzles: int
     """How many it was found on."""
+
+    def beyond(self, signs: "Signs") -> tuple[Tensor, Tensor, Tensor]:  # three of bool (b,)
+        """Which puzzles lie beyond each limit: a strange hint, a choice too far away, no choice that stands out."""
+        sure = (signs.logits / self.temperature).softmax(1).amax(1)
+        return signs.hint > self.strangest_hint, signs.answer > self.farthest_answer, sure < self.least_sure
 
     def save(self, path: Path) -> None:
         """Write it to a file."""
@@ -70,9 +78,9 @@ class Signs(NamedTuple):
     logits: Tensor
     """(b, k)"""
     hint: Tensor
-    """(b,): what the function leaves unexplained of the hint it was composed from, as a share of y."""
+    """(b,): what the memory leaves unexplained of the hint, as a share of y."""
     answer: Tensor
-    """(b,): what it leaves unexplained of the choice it comes nearest to, as a share of that."""
+    """(b,): how far the function stays from the choice it comes nearest to, as a share of that."""
 
 
 @torch.no_grad()
@@ -83,7 +91,7 @@ def signs_of(model: FINE, pictures: Tensor) -> Signs:  # (b, 3 + k, channels, si
     function = compose_map(model, [x], [y])
     apart = model.distance(choices, function(new)[:, None])  # (b, k)
     nearest = choices[torch.arange(len(codes)), apart.argmin(1)]
-    return Signs(-apart, _share(model, function(x), y), _share(model, function(new), nearest))
+    return Signs(-apart, unexplained(model, x, y), _share(model, function(new), nearest))
 
 
 def _share(model: FINE, made: Tensor, wanted: Tensor) -> Tensor:  # (b, rows, columns) twice -> (b,)
@@ -106,15 +114,17 @@ def calibrate(model: FINE, puzzles: Puzzles, *, false_alarms: float = FALSE_ALAR
     """The temperature with the most likely answers, and the limits that leave a share of these puzzles outside."""
     if not 0 < false_alarms < 1:
         raise FineError(f"false_alarms is {false_alarms}: give a share between 0 and 1, such as {FALSE_ALARMS}")
-    if len(puzzles) * false_alarms < 2:
+    if len(puzzles) * false_alarms < 3:
         raise FineError(f"{len(puzzles)} puzzles are too few for {false_alarms:.1%} false alarms: give more of them")
     batch = puzzles.render(range(len(puzzles)))
     signs = signs_of_all(model, batch.pictures)
-    right = signs.logits.argmax(1) == batch.answers
+    temperature = round(best_temperature(signs.logits, batch.answers), 4)
+    sure = (signs.logits / temperature).softmax(1).amax(1)
     return Calibration(
-        temperature=round(best_temperature(signs.logits, batch.answers), 4),
-        strangest_hint=round(float(signs.hint.quantile(1 - false_alarms / 2)), 5),
-        farthest_answer=round(float(signs.answer[right].quantile(1 - false_alarms / 2)), 5),
+        temperature=temperature,
+        strangest_hint=round(float(signs.hint.quantile(1 - false_alarms / 3)), 5),
+        farthest_answer=round(float(signs.answer.quantile(1 - false_alarms / 3)), 5),
+        least_sure=round(float(sure.quantile(false_alarms / 3)), 5),
         false_alarms=false_alarms,
         puzzles=len(puzzles),
     )

@@ -15,7 +15,10 @@ from torch import Tensor
 
 from fine.errors import unknown
 from fine.functions.function import Hints, compose
+from fine.functions.maps import compose_map
+from fine.models.backbones import LinearBackbone
 from fine.models.fine import FINE
+from fine.models.memory import FunctionalMemory
 from fine.rules import FAMILIES
 from fine.tasks import Task
 
@@ -24,14 +27,22 @@ RANDOM_PAIRS, NO_RIGHT_CHOICE = "random pairs", "no right choice"
 
 @torch.no_grad()
 def misfit(model: FINE, x: Hints, y: Hints) -> Tensor:  # (b,)
-    """The distance from f(x) to y, as a share of that from nothing to y, on average over the hints."""
+    """What is left unexplained of y, as a share of it, over all hints together."""
     function = compose(model, x, y)
-    shares = []
-    for pair in zip(function.goes_in, function.comes_out, strict=True):
-        before, after = model.encode(torch.stack(pair, dim=1)).unbind(1)
-        missed, whole = model.distance(function.map(before), after), model.distance(torch.zeros_like(after), after)
-        shares.append(missed / whole.clamp(min=1e-8))
-    return torch.stack(shares).mean(0)
+    pairs = zip(function.goes_in, function.comes_out, strict=True)
+    codes = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
+    before, after = (torch.cat(columns, dim=2) for columns in zip(*codes, strict=True))
+    return unexplained(model, before, after)
+
+
+def unexplained(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # codes (b, rows, columns) twice -> (b,)
+    """The same on codes. A fit to the values of the memory says itself how much of y it has found; else the function does."""
+    memory = model.backbone.memories[0] if isinstance(model.backbone, LinearBackbone) else None
+    if isinstance(memory, FunctionalMemory) and memory.slots and memory.analogy == "fit":
+        made = memory.found(x, y)
+    else:
+        made = compose_map(model, [x], [y])(x)
+    return (made - y).square().sum((1, 2)) / y.square().sum((1, 2)).clamp(min=1e-8)
 
 
 def strange_puzzles(task: Task, what: str) -> Tensor:  # (n, 3 + k, channels, size, size)

@@ -17,6 +17,7 @@ from fine.solving.pictures import Source
 
 STRANGE_HINT = "the hint shows no rule this model knows"
 NONE_FITS = "none of the choices is what the rule makes of the new picture"
+NONE_STANDS_OUT = "no choice fits much better than the others"
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class Verdict:
     confidence: float
     """How often such an answer is right, if the rule is known and a right choice is there."""
     hint: float
-    """What the function leaves unexplained of its own hint, as a share of y."""
+    """What the memory leaves unexplained of the hint, as a share of y."""
     nearest: float
-    """What it leaves unexplained of the choice it takes, as a share of that."""
+    """How far the function stays from the choice it takes, as a share of that."""
     doubts: tuple[str, ...]
     """Why none of the choices may be the answer; empty: the answer stands."""
 
@@ -47,7 +48,6 @@ def judge(model: FINE, calibration: Calibration, x: Source, y: Source, new: Sour
     signs = signs_of(model, prepared(model, [x, y, new, *choices])[None])
     plain, calibrated = signs.logits[0].softmax(0), (signs.logits[0] / calibration.temperature).softmax(0)
     answer = Answer(int(plain.argmax()), tuple(plain.tolist()))
-    hint, nearest = float(signs.hint[0]), float(signs.answer[0])
-    beyond = ((hint > calibration.strangest_hint, STRANGE_HINT), (nearest > calibration.farthest_answer, NONE_FITS))
-    doubts = tuple(words for told, words in beyond if told)
-    return Verdict(answer, float(calibrated[answer.index]), hint, nearest, doubts)
+    words = (STRANGE_HINT, NONE_FITS, NONE_STANDS_OUT)
+    doubts = tuple(doubt for doubt, beyond in zip(words, calibration.beyond(signs), strict=True) if beyond[0])
+    return Verdict(answer, float(calibrated[answer.index]), float(signs.hint[0]), float(signs.answer[0]), doubts)
