@@ -15,7 +15,7 @@ from fine.questions import Question
 from fine.runs import Run
 from timing import show
 
-RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3)
+RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 def main() -> None:

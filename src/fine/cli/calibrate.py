@@ -11,6 +11,7 @@ from fine.errors import FineError
 from fine.functions.calibration import FALSE_ALARMS, FILE, calibrate, held_back
 from fine.pretrained import load, names
 from fine.runs import Run
+from fine.storage import read_json
 from fine.tasks import Task
 
 
@@ -50,10 +51,10 @@ class Calibrate:
         say(f"written to {path}")
 
     def _trained_on(self) -> tuple[Task, int]:
-        folder = Path(self.model)
-        if Run(folder).exists and Run(folder).weights.exists() and not self.task:
-            config = Run(folder).config()
-            return config.task, config.training.seed
+        config = Path(self.model) / "config.json"
+        if not self.task and config.exists() and "task" in read_json(config):  # only a run knows what it was trained on
+            trained = Run(Path(self.model)).config()
+            return trained.task, trained.training.seed
         if not self.task or not self.rules:
             raise FineError(f"{self.model} does not say what it was trained on: give --task and --rules")
         return Task.preset(self.task, rules=self.rules), 0
