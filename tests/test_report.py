@@ -446,6 +446,22 @@ def test_every_function_stands_on_the_map_where_the_ledger_has_it(tmp_path):
     assert len(list(panels[0].all("circle"))) == len(expected)
 
 
+def test_reliability_stands_where_the_ledger_has_it(tmp_path):
+    experiment, ledger = make_experiment("calibration"), Ledger(tmp_path)
+    cell = experiment.place("with a temperature", "affine").cell
+    rows = [
+        {"from": 0.4, "to": 0.5, "puzzles": 10, "sure": 0.45, "right": 0.3, "temperature": 1.5},
+        {"from": 0.9, "to": 1.0, "puzzles": 90, "sure": 0.97, "right": 0.95, "temperature": 1.5},
+    ]
+    ledger.write(record(cell, result(cell, random.Random(0)) | {"details": rows}, ()))
+    made = Reader(html_page([compare(experiment, ledger)])).root
+    (panel,) = (node for node in made.all("svg") if "data-x" in node.attributes)
+    x, y = (read_axis(panel.attributes[side]) for side in ("data-x", "data-y"))
+    shown = [(x(float(dot.attributes["cx"])), y(float(dot.attributes["cy"]))) for dot in panel.all("circle")]
+    assert shown == [pytest.approx((row["sure"], row["right"]), abs=1e-3) for row in rows]
+    assert "10 answers, 45.0 % sure: 30.0 % right" in panel.text
+
+
 # --- the page by itself -----------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from fine.report.glance import at_a_glance
 from fine.report.maps import rule_maps
 from fine.report.markup import Content, Markup, block, element, join, lines
 from fine.report.numbers import minutes, number, tenths
+from fine.report.reliability import reliability_diagrams
 from fine.report.splits import error_splits
 from fine.report.tables import Line, Number, column_groups, table_lines
 from fine.report.trends import trend
@@ -82,7 +83,7 @@ def _section(comparison: Comparison, *, first: bool) -> Markup:
 def _figures(comparison: Comparison, *, first: bool) -> list[Markup | None]:
     """What there is to see of the runs; of what is measured besides, that itself."""
     if comparison.experiment.probed:
-        return [function_chart(comparison)]
+        return [function_chart(comparison), reliability_diagrams(comparison)]
     figures = [learning_curves(comparison), error_splits(comparison), cost_against_accuracy(comparison)]
     return [*figures, *rule_maps(comparison, unfolded=first)]
 
