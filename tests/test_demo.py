@@ -21,7 +21,7 @@ import fine as library
 from fine.demo.app import make_app
 from fine.demo.batching import Batcher, TooBusyError
 from fine.demo.caching import made_once
-from fine.demo.function_map import function_vectors, make_map
+from fine.demo.function_map import make_map
 from fine.demo.guarding import LARGEST_BODY
 from fine.demo.messages import Step
 from fine.demo.serving import PORT, address_of, listen
@@ -31,6 +31,7 @@ from fine.demo.steps import apply_rules, rule_of
 from fine.demo.wire import LARGEST_SIDE, LONGEST_TEXT, PREFIX, read_png, write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
+from fine.functions.charts import function_vectors
 from fine.pretrained import folder_of
 from fine.rules import FAMILIES, Rule, Warp, rule_set
 

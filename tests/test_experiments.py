@@ -187,6 +187,16 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "hints": (10, 4),
+    "backwards": (6, 7),
+    "chains": (4, 3),
+    "powers": (10, 4),
+    "odd-one-out": (2, 3),
+    "noticing": (3, 7),
+    "refusing": (1, 7),
+    "calibration": (2, 2),
+    "slots": (9, 6),
+    "figure-map": (1, 2),
 }
 
 

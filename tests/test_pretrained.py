@@ -18,7 +18,7 @@ import tyro
 from fine import FINE, FINEConfig, FineError, Task, Training, load, pretrained
 from fine.cli.train import Train
 from fine.models import model_config
-from fine.pretrained import TrainedOn, trained_on
+from fine.pretrained import TrainedOn, load_calibration, trained_on
 from fine.pretrained.cards import by_family, recipe
 from fine.pretrained.exporting import export
 from fine.runs import Run, RunConfig
@@ -47,7 +47,9 @@ def run(tmp_path_factory) -> Path:
 def test_a_model_of_the_package_is_whole_and_says_what_it_sees(name):
     model = load(name)
     assert not model.training and (model.channels, model.size) in {(1, 32), (3, 32), (1, 28), (3, 28)}
-    assert {file.name for file in (Path(pretrained.__file__).parent / name).iterdir()} == FILES
+    assert {file.name for file in (Path(pretrained.__file__).parent / name).iterdir()} == FILES | {"calibration.json"}
+    calibration = load_calibration(name)
+    assert calibration.false_alarms == 0.05 and 0 < calibration.strangest_hint < 1 and 0.25 < calibration.least_sure < 1
     assert answers(model).isfinite().all()
 
 

@@ -63,7 +63,21 @@ def result(cell: Cell, draw: random.Random) -> dict[str, object]:
         "python": "3.11.7",
         "machine": f"a machine {HOSTILE}",
         "commit": draw.choice(["abc1234", "def5678", "<i>"]),
+        **({} if cell.probe is None else {"puzzles": cell.probe.count, "details": points(cell, draw)}),
     }
+
+
+def points(cell: Cell, draw: random.Random) -> list[dict[str, object]]:
+    """What a map of functions holds, for the cell that has one."""
+    if cell.probe.options != {"space": "map"}:
+        return []
+    rules = rule_set(cell.config.task.rules).rules
+    names = {"layout": "umap"}
+    return [
+        {"family": rule.family.name, "rule": str(rule), "parameters": list(rule.parameters), **names}
+        | {"across": round(draw.random(), 4), "down": round(draw.random(), 4)}
+        for rule in rules
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +87,7 @@ def ledger(tmp_path_factory) -> Ledger:
     for name in EXPERIMENTS:
         for place in make_experiment(name).places:
             draw = random.Random(place.cell.key)
-            if draw.random() < 0.3:
+            if draw.random() < 0.3 and name != "figure-map":  # of which nothing might be left
                 continue
             if draw.random() < 0.05:
                 made.write(failure(place.cell, f"it broke {HOSTILE}"))
@@ -276,7 +290,7 @@ def test_every_number_is_the_ledgers(page, comparisons, raw):
                 else:
                     assert node.text == text, (node.attributes, node.text, text)
                 seen[name] = seen.get(name, 0) + 1
-    fields = {*expected["scaling"], *expected_of_record(every_run(raw)[0]), *KINDS[1:], "wrong"}
+    fields = {*expected[comparisons[-1].experiment.name], *expected_of_record(every_run(raw)[0]), *KINDS[1:], "wrong"}
     fields |= {"here", "spread", "paper", "paper spread", "difference", "curve", "cost"}
     assert set(seen) == fields and sum(seen.values()) > 3_000
 
@@ -303,7 +317,7 @@ def test_a_table_shows_what_the_ledger_has_and_no_more(page, comparisons, raw):
         shown = [node.attributes["data-key"] for node in table.all() if node.attributes.get("data-field") == "here"]
         assert sorted(shown) == sorted(place.cell.group for place in places if place.cell.group in raw)
         missing = [node for node in table.all("td") if "missing" in node.classes]
-        assert len(missing) == len(places) - len(shown) > 0
+        assert len(missing) == len(places) - len(shown)
         assert {node.text for node in missing} <= {"·", "failed"}
 
 
@@ -413,6 +427,41 @@ def test_marks_stand_where_their_numbers_are(page, raw):
     assert {"here", "paper", "curve", "cost", "wrong rule"} <= set(checked)
 
 
+def test_every_function_stands_on_the_map_where_the_ledger_has_it(tmp_path):
+    experiment, ledger = make_experiment("figure-map"), Ledger(tmp_path)
+    cell = experiment.place("fine", "map").cell
+    ledger.write(record(cell, result(cell, random.Random(0)), ()))
+    expected = [(row["rule"], row["across"], row["down"]) for row in ledger.records()[0].details]
+    made = Reader(html_page([compare(experiment, ledger)])).root
+    panels = [node for node in made.all("svg") if "data-x" in node.attributes]
+    assert len(panels) == 1 + 5  # all of them, and each of the five affine families
+    shown = []
+    for panel in panels[1:]:
+        x, y = (read_axis(panel.attributes[side]) for side in ("data-x", "data-y"))
+        for node in panel.all("circle"):
+            shown.append((node.first("title").text, x(float(node.attributes["cx"])), y(float(node.attributes["cy"]))))
+    assert [name for name, _, _ in shown] == [name for name, _, _ in expected]
+    for (_, *places), (_, *true) in zip(shown, expected, strict=True):
+        assert places == pytest.approx(true, abs=1e-4)  # a hundredth of a pixel of 188
+    assert len(list(panels[0].all("circle"))) == len(expected)
+
+
+def test_reliability_stands_where_the_ledger_has_it(tmp_path):
+    experiment, ledger = make_experiment("calibration"), Ledger(tmp_path)
+    cell = experiment.place("with a temperature", "affine").cell
+    rows = [
+        {"from": 0.4, "to": 0.5, "puzzles": 10, "sure": 0.45, "right": 0.3, "temperature": 1.5},
+        {"from": 0.9, "to": 1.0, "puzzles": 90, "sure": 0.97, "right": 0.95, "temperature": 1.5},
+    ]
+    ledger.write(record(cell, result(cell, random.Random(0)) | {"details": rows}, ()))
+    made = Reader(html_page([compare(experiment, ledger)])).root
+    (panel,) = (node for node in made.all("svg") if "data-x" in node.attributes)
+    x, y = (read_axis(panel.attributes[side]) for side in ("data-x", "data-y"))
+    shown = [(x(float(dot.attributes["cx"])), y(float(dot.attributes["cy"]))) for dot in panel.all("circle")]
+    assert shown == [pytest.approx((row["sure"], row["right"]), abs=1e-3) for row in rows]
+    assert "10 answers, 45.0 % sure: 30.0 % right" in panel.text
+
+
 # --- the page by itself -----------------------------------------------------------------------------------------------------
 
 
@@ -468,7 +517,8 @@ def rows_of(text: str, kind: str) -> list[list[str]]:
     else:
         body = text[text.index("\\midrule") : text.index("\\bottomrule")]
         lines = [line.removesuffix(r" \\").split(" & ") for line in body.splitlines() if line.endswith(r"\\")]
-        plain = {r"$\pm$": "±", "$-$": "−", r"$\cdot$": "·", r"$\approx$": "≈", r"\textbf{": "**", "}": "**"}
+        plain = {r"$\pm$": "±", "$-$": "−", r"$\cdot$": "·", r"$\approx$": "≈", r"$^\circ$": "°", r"\%": "%"}
+        plain |= {r"\textbf{": "**", "}": "**"}
         lines = [[re.sub("|".join(map(re.escape, plain)), lambda at: plain[at[0]], cell) for cell in line] for line in lines]
     return [[cell.strip() for cell in line] for line in lines]
 
@@ -552,7 +602,8 @@ def test_the_command_writes_the_report(fine, ledger, tmp_path):
     assert len(list((tmp_path / "tables").iterdir())) == 2 * len(EXPERIMENTS)
     assert not (ledger.folder.parent / "report.html").exists()
     names = re.findall(r'<section id="([\w-]+)"', (tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert names == ["table1", "table2", "table3", "table4", "figure-memories", "figure-training-size", "scaling"]
+    paper = ["table1", "table2", "table3", "table4", "figure-map", "figure-memories", "figure-training-size", "scaling"]
+    assert names[: len(paper)] == paper and set(names) == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize(

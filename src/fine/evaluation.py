@@ -19,10 +19,6 @@ from fine.drawing import draw_sheet, solved_and_missed
 from fine.processes import ALONE, Processes
 from fine.puzzles import KINDS, RIGHT, WRONG, Puzzles
 
-BLIND_CHANCE = 0.25
-"""Accuracy of a guess among four choices."""
-OBJECT_CHANCE = 0.50
-"""Accuracy of one who finds the right object and ignores the rule."""
 MEASURED = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 """Families whose parameters are lengths or angles, so that two rules are some distance apart, and where they come round."""
 
@@ -100,7 +96,7 @@ class Evaluation:
             "accuracy": round(self.accuracy, 5),
             "interval": [round(bound, 5) for bound in self.interval],
             "puzzles": len(self.kinds),
-            "chance": {"blind": BLIND_CHANCE, "right object, rule ignored": OBJECT_CHANCE},
+            "chance": self.puzzles.chances,
             "mistakes": {name: round(share, 5) for name, share in self.mistakes.items()},
             "by_rule": self.by_rule(),
             "confusions": self.confusions(),

@@ -31,6 +31,11 @@ KINDS = ("right", "wrong rule", "wrong object", "both wrong")
 ORDERS = np.array(list(itertools.permutations(range(4))), dtype=np.int64)
 """Every order of the four kinds: ORDERS[order, place] is the kind shown at that place."""
 
+BLIND_CHANCE = 0.25
+"""Accuracy of a guess among four choices."""
+OBJECT_CHANCE = 0.50
+"""Accuracy of one who finds the right object and ignores the rule."""
+
 VISIBLE = 0.01
 """Two choices are told apart when their brightness differs by this much on average (0..1, at half resolution)."""
 
@@ -76,6 +81,11 @@ class Puzzles:
     def answers(self) -> NDArray[np.int64]:
         """(n,): the place of the right choice."""
         return self.kinds.argmin(axis=1)
+
+    @property
+    def chances(self) -> dict[str, float]:
+        """How many are answered right by guessing: blindly, or among the right objects."""
+        return {"blind": BLIND_CHANCE, "right object, rule ignored": OBJECT_CHANCE}
 
     @property
     def hidden(self) -> NDArray[np.int32]:

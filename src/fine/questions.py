@@ -1,4 +1,4 @@
-"""Other questions about the same puzzles: with several hints, backwards, and of rules one after another.
+"""Other questions about the same puzzles: with several hints, backwards, of rules one after another, and the odd one out.
 
     puzzles = task.test_puzzles(Question("chain", hints=2))
     batch = puzzles.render(range(32))          # batch.pictures (32, 9, 1, 32, 32): x₁ y₁ x₂ y₂, x' and the four choices
@@ -8,6 +8,7 @@
   rules, of which f takes one to y'.
 - **chain**: every hint shows another rule; the answer is x' under all of them, in their order. In the wrong choices one of
   the rules, any of them, is another one.
+- **odd-one-out**: several pairs are shown, all under one rule but for one of them, which is to be found. There are no choices.
 
 The further integers that this takes are a hash of the six of the plain puzzle. Where the choices, or what f makes of them, look
 alike, they are drawn again; as that is decided on rendered pictures, a choice right at the limit may differ between machines.
@@ -28,10 +29,14 @@ from fine.puzzles import FIRST, ORDER, OTHER, RIGHT, SECOND, VISIBLE, WRONG, Bat
 from fine.randomness import random_below, random_bits, random_uniform
 from fine.rules import RuleSet
 
-QUESTIONS = ("hints", "backwards", "chain")
+QUESTIONS = ("hints", "backwards", "chain", "odd-one-out")
+USUAL = {"chain": 2, "odd-one-out": 4}
+"""Hints that are shown where nothing is said, if not one."""
 WAYS = ("inverse", "turned", "tried")
 """How a backwards puzzle can be solved: by the inverse of f, by the function composed from y → x, by f tried on the choices."""
 
+_ADDRESSES = {"hints": 0, "backwards": 1, "chain": 2, "odd-one-out": 4}  # of random numbers, so that no two uses share any
+_SPOILT = 3
 _MORE = ORDER + 1  # the first further column of a spec
 _ATTEMPTS = 200
 _CHUNK = 256  # puzzles rendered together while they are drawn
@@ -42,7 +47,7 @@ class Question:
     """What is asked about a puzzle, and how well its hints can be seen."""
 
     name: str = "hints"
-    """hints, backwards or chain."""
+    """hints, backwards, chain or odd-one-out."""
     hints: int = 1
     """Pairs x → y that are shown."""
     noise: float = 0.0
@@ -57,7 +62,7 @@ class Question:
             raise unknown("question", self.name, QUESTIONS)
         if self.by not in WAYS:
             raise unknown("way backwards", self.by, WAYS)
-        least, most = {"hints": (1, 50), "backwards": (1, 1), "chain": (2, 10)}[self.name]
+        least, most = {"hints": (1, 50), "backwards": (1, 1), "chain": (2, 10), "odd-one-out": (3, 10)}[self.name]
         if not least <= self.hints <= most:
             raise FineError(f"'{self.name}' with {self.hints} hints: give {f'{least} to {most}' if most > least else least}")
         for name in ("noise", "covered"):
@@ -67,6 +72,7 @@ class Question:
     def __str__(self) -> str:
         number = "1 hint" if self.hints == 1 else f"{self.hints} hints"
         texts = {"hints": number, "backwards": f"backwards, by {self.by}", "chain": f"a chain of {self.hints}"}
+        texts["odd-one-out"] = f"the odd one out of {self.hints}"
         spoilt = [f"{share:.0%} {word}" for share, word in ((self.noise, "noise"), (self.covered, "covered")) if share]
         return ", ".join((texts[self.name], *spoilt))
 
@@ -85,6 +91,17 @@ class Asked(Puzzles):
     def hidden(self) -> NDArray[np.int32]:
         return self.specs[:, _MORE if self.question.name == "backwards" else RIGHT]
 
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """(n, k): the kind of the choice at each place; of the odd one out, right is the pair under the other rule."""
+        if self.question.name != "odd-one-out":
+            return super().kinds
+        return (np.arange(self.question.hints) != self.specs[:, [_MORE]]).astype(np.int64)
+
+    @property
+    def chances(self) -> dict[str, float]:
+        return {"blind": 1 / self.question.hints} if self.question.name == "odd-one-out" else super().chances
+
     def renderer(self, device: torch.device | str = "cpu") -> "QuestionRenderer":
         return QuestionRenderer(self, device)
 
@@ -97,7 +114,7 @@ def ask(puzzles: Puzzles, question: Question, *, classes: Iterable[int]) -> Aske
     specs = np.concatenate([puzzles.specs, np.zeros((len(puzzles), _columns(question)), dtype=np.int32)], axis=1)
     pending = np.arange(len(puzzles))
     for attempt in range(_ATTEMPTS):
-        base = random_bits(QUESTIONS.index(question.name), *puzzles.specs[pending].T, attempt)
+        base = random_bits(_ADDRESSES[question.name], *puzzles.specs[pending].T, attempt)
         specs[pending, _MORE:] = _further(question, base, pool, puzzles.rules)
         fit = _fit(replace(asked, specs=specs[pending]), labels)
         pending = pending[~fit]
@@ -110,7 +127,8 @@ def ask(puzzles: Puzzles, question: Question, *, classes: Iterable[int]) -> Aske
 
 
 def _columns(question: Question) -> int:
-    return {"hints": question.hints - 1, "backwards": 1, "chain": 1 + 2 * (question.hints - 1)}[question.name]
+    further = question.hints - 1
+    return {"hints": further, "backwards": 1, "chain": 1 + 2 * further, "odd-one-out": further - 1}[question.name]
 
 
 def _further(question: Question, base: NDArray[np.uint64], pool: NDArray[np.int64], rules: RuleSet) -> NDArray[np.int64]:
@@ -127,6 +145,8 @@ def _further(question: Question, base: NDArray[np.uint64], pool: NDArray[np.int6
         return rule(100)[:, None]
     if question.name == "hints":
         return np.stack(images, axis=1) if images else np.empty((len(base), 0), dtype=np.int64)
+    if question.name == "odd-one-out":  # its first three pictures are those of the plain puzzle
+        return np.stack((random_below(question.hints, base, 0), *images[2:]), axis=1)
     links = [column for hint, image in enumerate(images) for column in (image, rule(100 + 2 * hint))]
     return np.stack((random_below(question.hints, base, 0), *links), axis=1)
 
@@ -134,18 +154,26 @@ def _further(question: Question, base: NDArray[np.uint64], pool: NDArray[np.int6
 def _fit(asked: Asked, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether further hints are of other classes than x' and not x'', and the choices can be told apart: bool (n,)."""
     specs, question = asked.specs, asked.question
-    further = {"hints": slice(_MORE, None), "backwards": slice(0, 0), "chain": slice(_MORE + 1, None, 2)}[question.name]
-    images = specs[:, further]
+    further = {"hints": slice(_MORE, None), "backwards": slice(0, 0), "chain": slice(_MORE + 1, None, 2)}
+    if question.name == "odd-one-out":
+        ordered = np.sort(np.concatenate((specs[:, [FIRST, SECOND, OTHER]], specs[:, _MORE + 1 :]), axis=1), axis=1)
+        return (np.diff(ordered, axis=1) > 0).all(axis=1) & _apart(asked)
+    images = specs[:, further[question.name]]
     fit = ((labels[images] != labels[specs[:, [SECOND]]]) & (images != specs[:, [OTHER]])).all(axis=1)
-    if question.name == "hints":
-        return fit
-    render = asked.renderer()
-    apart = [render.told_apart(specs[at : at + _CHUNK]) for at in range(0, len(specs), _CHUNK)]
-    return fit & torch.cat(apart).numpy()
+    return fit if question.name == "hints" else fit & _apart(asked)
+
+
+def _apart(asked: Asked) -> NDArray[np.bool_]:
+    render, specs = asked.renderer(), asked.specs
+    apart: NDArray[np.bool_] = torch.cat(
+        [render.told_apart(specs[at : at + _CHUNK]) for at in range(0, len(specs), _CHUNK)]
+    ).numpy()
+    return apart
 
 
 class QuestionRenderer(Renderer):
-    """Turns specs of a question into pictures: hints x₁ y₁ x₂ y₂ …, then x' (or y') and the four choices."""
+    """Turns specs of a question into pictures: hints x₁ y₁ x₂ y₂ …, then, unless one of them is the odd one out, x' (or y') and
+    the four choices."""
 
     def __init__(self, asked: Asked, device: torch.device | str = "cpu"):
         super().__init__(asked.images, asked.rules, device=device)
@@ -157,6 +185,8 @@ class QuestionRenderer(Renderer):
         images, rules = self._hints(spec)
         x = self._plain(images)  # (b, hints, channels, h, w)
         hints = torch.stack((x, self._under(x, rules)), dim=2).flatten(1, 2)
+        if self.question.name == "odd-one-out":
+            return Batch(self._spoilt(hints, specs), spec[:, _MORE])
         choices = self._choices(spec, kinds)
         answers = (kinds == 0).int().argmax(dim=1)
         new = self._plain(spec[:, [SECOND]])
@@ -168,9 +198,15 @@ class QuestionRenderer(Renderer):
     def told_apart(self, specs: NDArray[np.int32]) -> Tensor:
         """Whether the choices, and backwards what f makes of them, differ: bool (b,)."""
         spec = torch.from_numpy(specs).to(self.device).long()
+        if self.question.name == "odd-one-out":
+            odd = self._plain(self._hints(spec)[0].gather(1, spec[:, [_MORE]])).expand(-1, 2, -1, -1, -1)
+            return self._differ(self._under(odd, spec[:, [RIGHT, WRONG]]))
         seen = self._choices(spec, self.kinds[spec[:, ORDER]])
         if self.question.name == "backwards":
             seen = self._under(seen, spec[:, [_MORE]].expand(-1, 4))
+        return self._differ(seen)
+
+    def _differ(self, seen: Tensor) -> Tensor:  # (b, n, channels, h, w) -> (b,)
         soft = F.avg_pool2d(seen.mean(2), 2).flatten(2)  # (b, 4, pixels), in grey
         pairs = itertools.combinations(soft.unbind(1), 2)
         return torch.stack([(one - two).abs().mean(1) >= VISIBLE for one, two in pairs]).all(0)
@@ -182,6 +218,10 @@ class QuestionRenderer(Renderer):
             return torch.cat((first, spec[:, _MORE:]), dim=1), spec[:, [RIGHT]].expand(-1, self.question.hints)
         if self.question.name == "backwards":
             return first, spec[:, [_MORE]]
+        if self.question.name == "odd-one-out":
+            images = torch.cat((spec[:, [FIRST, SECOND, OTHER]], spec[:, _MORE + 1 :]), dim=1)
+            odd = torch.arange(self.question.hints, device=self.device) == spec[:, [_MORE]]
+            return images, torch.where(odd, spec[:, [WRONG]], spec[:, [RIGHT]])
         return self._in_order(spec, first, spec[:, _MORE + 1 :: 2]), self._links(spec, spec[:, [RIGHT]])
 
     def _choices(self, spec: Tensor, kinds: Tensor) -> Tensor:  # (b, 4, channels, h, w)
@@ -213,7 +253,7 @@ class QuestionRenderer(Renderer):
         if not (self.question.noise or self.question.covered):
             return hints
         size = hints.shape[-1]
-        base = random_bits(len(QUESTIONS), *specs[:, :_MORE].T)[:, None]
+        base = random_bits(_SPOILT, *specs[:, :_MORE].T)[:, None]
         picture = np.arange(hints.shape[1])
         pixels = np.arange(size * size)
         flips = random_uniform(base[..., None], picture[:, None], 0, pixels)

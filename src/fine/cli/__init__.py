@@ -10,13 +10,16 @@ from typing import Annotated
 import tyro
 
 from fine.cli.bench import Bench
+from fine.cli.calibrate import Calibrate
 from fine.cli.data import Data
 from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
 from fine.cli.export import Export
+from fine.cli.map import DrawMap
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
 from fine.cli.reproduce import Reproduce
+from fine.cli.slots import ShowSlots
 from fine.cli.solve import Solve
 from fine.cli.terminal import console, fail
 from fine.cli.train import Train
@@ -31,6 +34,9 @@ Command = (
     | Report
     | Solve
     | Export
+    | Calibrate
+    | Annotated[ShowSlots, tyro.conf.subcommand("slots")]
+    | Annotated[DrawMap, tyro.conf.subcommand("map")]
     | Demo
     | Bench
 )

@@ -17,7 +17,7 @@ from fine.functions.answering import Answering
 from fine.models.limits import LIMITS
 from fine.processes import Processes
 from fine.puzzles import KINDS, Puzzles
-from fine.questions import FORWARDS, Question
+from fine.questions import FORWARDS, USUAL, Question
 from fine.runs import Run
 from fine.storage import write_json
 from fine.tasks import Task
@@ -39,9 +39,10 @@ class Evaluate:
     by_rule: bool = False
     """Also show a row for every rule."""
     ask: str = "hints"
-    """What is asked: hints (which choice does x' become?), backwards (which one was it?) or chain (after all of the hints)."""
+    """What is asked: hints (which choice does x' become?), backwards (which one was it?), chain (after all of the hints) or
+    odd-one-out (which pair follows another rule?)."""
     hints: int = 0
-    """Hints that are shown; 0: one, or two in a chain."""
+    """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
     by: str = "inverse"
     """How a backwards puzzle is solved: inverse (of the function), turned (the function composed from y to x) or tried (the
     function, on every choice)."""
@@ -64,7 +65,7 @@ class Evaluate:
         use_device(self.device, self.threads)
         if self.picture is not None:
             sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        question = Question(self.ask, self.hints or (2 if self.ask == "chain" else 1), self.noise, self.covered, self.by)
+        question = Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered, self.by)
         if self.picture is not None and question != FORWARDS:
             raise FineError(f"a sheet shows plain puzzles, not '{question}': leave out --picture")
         model, puzzles = self._limit(question) if self.source in LIMITS else self._trained(question)

@@ -6,8 +6,10 @@ from rich.table import Table
 
 from fine.cli.terminal import OptionalPath, console, say
 from fine.drawing import draw_sheet, show
+from fine.drawing.asked import draw_asked, show_asked
 from fine.errors import FineError
 from fine.puzzles import Puzzles
+from fine.questions import FORWARDS, USUAL, Question, ask
 from fine.rules import rule_set
 from fine.tasks import Task
 
@@ -24,6 +26,14 @@ class ShowPuzzles:
     """How many puzzles."""
     start: int = 0
     """Number of the first one."""
+    ask: str = "hints"
+    """What is asked: hints, backwards, chain or odd-one-out, as `fine evaluate` has them."""
+    hints: int = 0
+    """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
+    noise: float = 0.0
+    """Share of the pixels of hints that have a random brightness instead of their own."""
+    covered: float = 0.0
+    """Share of each picture of a hint that a black square covers."""
     answers: bool = False
     """Mark the right choices and name the rules."""
     out: OptionalPath = None
@@ -48,12 +58,24 @@ class ShowPuzzles:
         if self.redraws:
             console.print(self._redraw_table(task))
             return
-        puzzles = self._draw(task)
+        question = Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered)
         numbers = range(self.start, end)
+        if question != FORWARDS:
+            self._show_asked(task, question, numbers)
+            return
+        puzzles = self._draw(task)
         if self.out is not None:
             draw_sheet(puzzles, numbers, self.out, answers=self.answers)
             say(f"drawn to {self.out}")
         show(puzzles, numbers, console=console, answers=self.answers)
+
+    def _show_asked(self, task: Task, question: Question, numbers: range) -> None:
+        classes = task.training_classes if self.train else task.testing_classes
+        puzzles = ask(self._draw(task), question, classes=classes)
+        if self.out is not None:
+            draw_asked(puzzles, numbers, self.out, answers=self.answers)
+            say(f"drawn to {self.out}")
+        show_asked(puzzles, numbers, console=console, answers=self.answers)
 
     def _draw(self, task: Task) -> Puzzles:
         return task.training_puzzles(seed=self.seed) if self.train else task.test_puzzles()

@@ -9,7 +9,7 @@ from fine.cli.terminal import OptionalPath, say
 from fine.errors import FineError, unknown
 from fine.experiments.comparison import compare
 from fine.experiments.ledger import Ledger
-from fine.experiments.tables import EXPERIMENTS, make_experiment
+from fine.experiments.tables import EXPERIMENTS, FUNCTIONS, make_experiment
 from fine.protocols import PROTOCOLS
 from fine.report import write_report
 from fine.report.facts import Facts
@@ -20,7 +20,8 @@ class Report:
     """Write what has been run as a page of tables and figures beside the paper's numbers, and as Markdown and LaTeX."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, scaling; none: all of them."""
+    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling; hints, backwards, chains,
+    powers, odd-one-out, noticing, refusing, calibration, slots; none: all of them."""
     results: Path = Path("results")
     """Folder of the ledger, and of what is written: report.html and tables/."""
     out: OptionalPath = None
@@ -37,10 +38,16 @@ class Report:
         if not ledger.folder.is_dir():
             raise FineError(f"there is no ledger at {ledger.folder}: make one with `fine reproduce table1`, or give --results")
         training = PROTOCOLS[self.protocol]
-        names = self.names or sorted(EXPERIMENTS, key=lambda name: (not name.startswith("table"), name))
+        names = self.names or sorted(EXPERIMENTS, key=_order)
         comparisons = [compare(make_experiment(name, training=training, images=self.images), ledger) for name in names]
         folder = self.out or self.results
         page, *tables = write_report(comparisons, folder / "report.html", folder / "tables")
         for comparison in comparisons:
             say(f"{comparison.experiment.name}: {Facts(comparison).named['filled']} places filled")
         say(f"written to {page}, and {len(tables)} tables to {tables[0].parent}")
+
+
+def _order(name: str) -> tuple[bool, bool, str]:
+    """The paper's tables first, then its figures, then what it does not have."""
+    ours = name in FUNCTIONS and not name.startswith("figure")
+    return ours, not name.startswith("table"), name

@@ -10,11 +10,13 @@ import tyro
 from fine.cli.terminal import OptionalPath, console, say
 from fine.drawing.terminal import choice_name, show_bar, show_solved
 from fine.errors import FineError
+from fine.functions.calibration import FILE
 from fine.models.fine import FINE
-from fine.pretrained import load
+from fine.pretrained import load, load_calibration
 from fine.rules import rule_set
 from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, solve
 from fine.solving.answers import prepared
+from fine.solving.judging import Verdict, judge
 from fine.storage import written_whole
 
 
@@ -30,6 +32,8 @@ class Solve:
     """Also name the rules that do what the composed function does."""
     candidates: str = ""
     """Also draw the answer: apply every rule of these (affine, all, rotation+scale …) to the new picture, take the best."""
+    allow_none: bool = False
+    """Answer "none of these" where the hint shows no rule the model knows, or no choice fits; `fine calibrate` comes first."""
     out: OptionalPath = None
     """Write the drawn answer to this PNG file."""
     json: bool = False
@@ -39,16 +43,27 @@ class Solve:
         self._check()
         model = load(self.model)
         x, y, new, *choices = self.pictures
-        answer = solve(model, x, y, new, choices) if choices else None
+        verdict = self._judged(model) if choices else None
+        answer = verdict.answer if verdict else solve(model, x, y, new, choices) if choices else None
         rules = explain(model, x, y) if self.explain else ()
         drawn = draw_answer(model, x, y, new, rules=self.candidates) if self.candidates else None
         if drawn is not None and self.out is not None:
             with written_whole(self.out) as temporary:
                 drawn.image.save(temporary, format="PNG")
         if self.json:
-            print(json.dumps(self._as_json(answer, rules, drawn), indent=2, ensure_ascii=False))
+            print(json.dumps(self._as_json(answer, verdict, rules, drawn), indent=2, ensure_ascii=False))
         else:
-            self._show(model, answer, rules, drawn)
+            self._show(model, answer, verdict, rules, drawn)
+
+    def _judged(self, model: FINE) -> Verdict | None:
+        """The answer with what speaks against it; None if the model has not been calibrated."""
+        calibration = load_calibration(self.model)
+        if calibration is None:
+            if self.allow_none:
+                raise FineError(f"{self.model} has no {FILE}, which --allow-none needs: make one with `fine calibrate`")
+            return None
+        x, y, new, *choices = self.pictures
+        return judge(model, calibration, x, y, new, choices)
 
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""
@@ -66,12 +81,18 @@ class Solve:
         if self.out is not None and self.out.suffix.lower() != ".png":
             raise FineError(f"the answer cannot be drawn to '{self.out.name}': the name must end in .png")
 
-    def _as_json(self, answer: Answer | None, rules: tuple[NamedRule, ...], drawn: Drawn | None) -> dict[str, Any]:
+    def _as_json(
+        self, answer: Answer | None, verdict: Verdict | None, rules: tuple[NamedRule, ...], drawn: Drawn | None
+    ) -> dict[str, Any]:
         content: dict[str, Any] = {"model": self.model}
         if answer is not None:
             chosen = str(self.pictures[3 + answer.index])
             content["answer"] = {"index": answer.index, "letter": answer.letter, "file": chosen}
             content["probabilities"] = list(answer.probabilities)
+        if verdict is not None:
+            content["confidence"], content["doubts"] = verdict.confidence, list(verdict.doubts)
+            if verdict.none and self.allow_none:
+                content["answer"] = None
         if rules:
             content["rules"] = [asdict(rule) for rule in rules]
         if drawn is not None:
@@ -81,15 +102,26 @@ class Solve:
             }
         return content
 
-    def _show(self, model: FINE, answer: Answer | None, rules: tuple[NamedRule, ...], drawn: Drawn | None) -> None:
+    def _show(
+        self,
+        model: FINE,
+        answer: Answer | None,
+        verdict: Verdict | None,
+        rules: tuple[NamedRule, ...],
+        drawn: Drawn | None,
+    ) -> None:
         seen = prepared(model, self.pictures).mul(255).round().byte().cpu()
-        show_solved(seen, console=console, chosen=None if answer is None else answer.index)
+        refused = verdict is not None and verdict.none and self.allow_none
+        show_solved(seen, console=console, chosen=None if answer is None or refused else answer.index)
         if answer is not None:
             names = [path.name for path in self.pictures[3:]]
             for number, probability in enumerate(answer.probabilities):
                 name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
-                show_bar(name, probability, console=console, chosen=number == answer.index)
-            say(f"answer: {answer.letter}, {self.pictures[3 + answer.index]}")
+                show_bar(name, probability, console=console, chosen=number == answer.index and not refused)
+            sure = "" if verdict is None else f", {verdict.confidence:.0%} sure"
+            say("answer: none of these" if refused else f"answer: {answer.letter}, {self.pictures[3 + answer.index]}{sure}")
+        for doubt in verdict.doubts if verdict is not None else ():
+            say(f"doubt: {doubt}")
         if rules:
             say("\nthe composed function does nearly the same as")
             _list_rules(rules)

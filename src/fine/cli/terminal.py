@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from fine.errors import FineError, printable
-from fine.evaluation import BLIND_CHANCE, OBJECT_CHANCE, Evaluation
+from fine.evaluation import Evaluation
 
 console = Console()
 
@@ -55,8 +55,12 @@ def print_evaluation(evaluation: Evaluation) -> None:
     low, high = evaluation.interval
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_row("[bold]accuracy[/]", f"[bold green]{evaluation.accuracy:.1%}[/]", f"95 % interval {low:.1%} – {high:.1%}")
-    table.add_row("right object only", f"{OBJECT_CHANCE:.1%}", "chance for one who ignores the rule")
-    table.add_row("blind", f"{BLIND_CHANCE:.1%}", "chance for one who guesses among four")
+    chances, choices = evaluation.puzzles.chances, evaluation.probabilities.shape[1]
+    if "right object, rule ignored" in chances:
+        ignoring = chances["right object, rule ignored"]
+        table.add_row("right object only", f"{ignoring:.1%}", "chance for one who ignores the rule")
+    among = {3: "three", 4: "four", 5: "five"}.get(choices, str(choices))
+    table.add_row("blind", f"{chances['blind']:.1%}", f"chance for one who guesses among {among}")
     mistakes = ", ".join(f"{share:.1%} {name.removesuffix(' wrong')}" for name, share in evaluation.mistakes.items())
     table.add_row("mistakes", f"{1 - evaluation.accuracy:.1%}", mistakes)
     rules, images = evaluation.puzzles.rules.name, evaluation.puzzles.images.name

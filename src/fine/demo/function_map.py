@@ -1,7 +1,8 @@
 """A map of functions: what a model composes from many example pairs, laid out in two dimensions.
 
-Each point is a composed function φ_{x,y}, all its weights in one row of numbers; the two axes are the directions in which
-functions differ most (principal components). A puzzle on the page is put among them by the same two axes.
+Each point is a composed function φ_{x,y}, the row of numbers `Function.vector` has; the two axes are the directions in which
+functions differ most (principal components). `fine map` has UMAP instead; here a puzzle of the page has to be put among the
+points at once, by the same two axes.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from fine.functions.charts import function_vectors
 from fine.images import Images
 from fine.models.fine import FINE
 from fine.randomness import random_below
@@ -34,13 +36,6 @@ class FunctionMap:
     def place(self, vectors: Tensor) -> Tensor:  # (b, weights) -> (b, 2)
         """Where functions lie on the map, kept on it."""
         return ((vectors - self.mean) @ self.axes).clamp(-1.1, 1.1)
-
-
-@torch.no_grad()
-def function_vectors(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, channels, size, size) twice -> (b, weights)
-    """The weights composed from each pair, as one row of numbers."""
-    codes = model.encode(torch.stack((x, y), dim=1))
-    return torch.cat([weight.flatten(1) for weight in model.compose(codes[:, 0], codes[:, 1])], dim=1)
 
 
 def make_map(model: FINE, images: Images, rules: RuleSet, *, count: int) -> FunctionMap:

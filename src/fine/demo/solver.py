@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from fine.demo.caching import made_once
-from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, function_vectors, make_map
+from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, make_map
 from fine.demo.sources import pictures_of
+from fine.functions.charts import function_vectors
 from fine.models.fine import FINE
 from fine.pretrained import load, names, trained_on
 from fine.rules import RuleSet, rule_set

@@ -57,6 +57,24 @@ def show_solved(pictures: Tensor, *, console: Console, chosen: int | None = None
     write(Text())
 
 
+class Tiles:
+    """Pictures on a console, a line of them below another."""
+
+    def __init__(self, console: Console):
+        self.coloured, self.size, self.write = _means(console)
+
+    def beside(self, pictures: Tensor, *, arrows: bool, question: bool = False) -> None:
+        """Up to four pictures, uint8 (n, channels, size, size), in pairs with arrows between; or one, and a question mark."""
+        cells = [_cells(picture, self.coloured) for picture in shrink(pictures, self.size)]
+        for line in _beside([*cells, *([_question(self.size, self.coloured)] if question else [])], arrows=arrows):
+            self.write(line)
+
+    def labels(self, texts: Sequence[str], *, across: int = 1) -> None:
+        """A text in the middle below every picture, or below every ``across`` of them."""
+        width = across * self.size + 3 * (across - 1)
+        self.write(Text("   ").join(Text(text.center(width), style="bold green" if TICK in text else "bold") for text in texts))
+
+
 def show_bar(name: str, probability: float, *, console: Console, chosen: bool = False) -> None:
     """A line with a probability as a bar and in per cent."""
     _, _, write = _means(console)

@@ -1,4 +1,5 @@
 """A cell: one model, trained once on one task with one seed. Its key names it everywhere: in the ledger, and as a run folder.
+A cell with a probe is something measured of that run besides, and needs no training of its own.
 
 cell = Cell(RunConfig(model="esbn", task=Task.preset("omniglot", rules="rotation")))
 cell.key       # omniglot_rotation_esbn_10000x6_1a2b3c4d_seed0
@@ -12,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from fine.experiments.probes import Probe
 from fine.models import model_config
 from fine.runs import RunConfig
 
@@ -21,6 +23,13 @@ class Cell:
     """A run that can be named: the same configuration has the same key, on any machine."""
 
     config: RunConfig
+    probe: Probe | None = None
+    """What is measured of the run; None: how well it does on its own test puzzles."""
+
+    @property
+    def run(self) -> "Cell":
+        """The cell of the run itself."""
+        return Cell(self.config)
 
     @property
     def seed(self) -> int:
@@ -36,6 +45,10 @@ class Cell:
     @cached_property
     def group(self) -> str:
         """The key without the seed: cells of one group differ in nothing else."""
+        if self.probe is not None:
+            options = (f"{name}-{value}" for name, value in self.probe.options.items())
+            asked = (self.probe.name, *options, f"{self.probe.count}x")
+            return "_".join((self.run.group, *map(_plain, asked), _digest(asdict(self.probe))))
         task, training = self.config.task, self.config.training
         images = f"{task.images}-to-{task.test_images}" if task.test_images else task.images
         settings = (f"{name}-{value}" for name, value in self.settings.items())
@@ -50,7 +63,7 @@ class Cell:
 
     def with_seed(self, seed: int) -> "Cell":
         """The cell of the same group with another seed."""
-        return Cell(replace(self.config, training=replace(self.config.training, seed=seed)))
+        return replace(self, config=replace(self.config, training=replace(self.config.training, seed=seed)))
 
     def same_run(self, other: RunConfig) -> bool:
         """Whether a run folder with this configuration is this cell's, wherever its data lay."""

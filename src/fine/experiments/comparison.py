@@ -101,7 +101,8 @@ def caption(comparison: Comparison) -> list[str]:
     done = sum(1 for entry in comparison.entries if entry.records)
     what = "paper / here, " if comparison.has_paper else ""
     lines = [
-        f"Test accuracy in %, {what}± the standard deviation over seeds, or the 95 % interval where there is one seed.",
+        f"{comparison.experiment.measured}, {what}± the standard deviation over seeds, or the 95 % interval where there is "
+        "one seed.",
         f"{done} of {len(comparison.entries)} places are filled; {MISSING} has not been run.",
     ]
     records = comparison.records

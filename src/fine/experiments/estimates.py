@@ -25,7 +25,9 @@ class Estimate:
 
 def estimate(cell: Cell, records: Iterable[Record]) -> Estimate:
     """How long a cell takes: from records as much like it as there are, otherwise from a guess."""
-    known = [record for record in records if record.minutes > 0]
+    if cell.probe is not None:  # its run is trained by now, or by the first probe that needs it
+        return Estimate(START + TEST_COST * cell.probe.count / GUESS, f"guessed: {GUESS:.0f} puzzles/s, once its run is there")
+    known = [record for record in records if record.minutes > 0 and not record.probe]
     model, images = cell.config.model, cell.config.task.images
     likeness: list[tuple[str, Callable[[Record], bool]]] = [
         (f"{model} on {images}", lambda r: r.model == model and r.settings == cell.settings and r.task.images == images),

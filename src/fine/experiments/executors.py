@@ -67,15 +67,27 @@ class Executor(Protocol):
 
 
 class LocalProcesses:
-    """A process a cell, with one thread; each works in a folder of its own, named by the cell's key."""
+    """A process a cell, with one thread; each works in a folder of its own, named by the cell's key.
+
+    Probes take seconds, of which a new process would spend most getting ready: those share processes, one after the other.
+    """
 
     def __init__(self, folder: Path, *, jobs: int, device: str = "cpu", command: tuple[str, ...] = WORKER):
         self.folder, self.jobs, self.device, self.command = folder, jobs, device, command
         self.events: queue.Queue[Event] = queue.Queue()
         self.readers: dict[str, tuple[subprocess.Popen[str], threading.Thread]] = {}
+        self.idle: list[subprocess.Popen[str]] = []
 
     def start(self, cell: Cell) -> None:
-        process = subprocess.Popen(
+        shared = cell.probe is not None
+        process = self.idle.pop() if shared and self.idle else self._process()
+        text = as_text(cell, self.folder / cell.key, self.device)
+        reader = threading.Thread(target=self._read, args=(cell.key, process, text, shared), daemon=True)
+        self.readers[cell.key] = process, reader
+        reader.start()
+
+    def _process(self) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,  # closed by the system when we end, which ends the process too
             stdout=subprocess.PIPE,
@@ -85,10 +97,6 @@ class LocalProcesses:
             env=os.environ | {"OMP_NUM_THREADS": "1"},
             start_new_session=True,  # Ctrl-C is for us; we end the others
         )
-        text = as_text(cell, self.folder / cell.key, self.device)
-        reader = threading.Thread(target=self._read, args=(cell.key, process, text), daemon=True)
-        self.readers[cell.key] = process, reader
-        reader.start()
 
     def next(self, *, timeout: float) -> Event | None:
         try:
@@ -106,9 +114,11 @@ class LocalProcesses:
         for _, reader in self.readers.values():
             reader.join()
         self.readers.clear()
+        while self.idle:
+            _end(self.idle.pop())
 
-    def _read(self, key: str, process: "subprocess.Popen[str]", text: str) -> None:
-        """Hand the cell to its process and pass on what that says, until it ends."""
+    def _read(self, key: str, process: "subprocess.Popen[str]", text: str, shared: bool) -> None:
+        """Hand the cell to its process and pass on what that says, until the cell is done or the process ends."""
         end: Event | None = None
         last_words = ""
         assert process.stdin and process.stdout
@@ -121,14 +131,26 @@ class LocalProcesses:
                     self.events.put(event)
                 else:
                     end, last_words = event or end, line.strip() or last_words
+                    if end is not None:
+                        break
         except OSError as problem:
             last_words = str(problem)
-        process.kill()  # it has nothing more to say
-        code = process.wait()
-        process.stdout.close()
-        with contextlib.suppress(OSError):  # it may have been gone before it had read its cell
-            process.stdin.close()
+        if shared and isinstance(end, Finished):
+            self.idle.append(process)
+        else:
+            code = _end(process)
         self.events.put(end or Failed(key, f"its process ended with code {code}: {last_words or 'it said nothing'}"))
+
+
+def _end(process: "subprocess.Popen[str]") -> int:
+    """End a process that has nothing more to say; its exit code."""
+    assert process.stdin and process.stdout
+    process.kill()
+    code = process.wait()
+    process.stdout.close()
+    with contextlib.suppress(OSError):  # it may have been gone before it had read its cell
+        process.stdin.close()
+    return code
 
 
 def read_message(key: str, line: str) -> Event | None:

@@ -51,6 +51,8 @@ class Attempt:
     versions: dict[str, str]
     date: str
     """When it ended, in UTC, such as 2026-01-31T12:00:00Z."""
+    probe: dict[str, Any] = field(default_factory=dict)
+    """What was measured of the run, if not how well it does on its own test puzzles: name, count, options."""
 
     @property
     def rules(self) -> str:
@@ -84,7 +86,7 @@ class Record(Attempt):
     """The result of a cell."""
 
     accuracy: float
-    """Share of the test puzzles answered right."""
+    """Share of the test puzzles answered right; of a probe, whatever it measures."""
     interval: tuple[float, float]
     """Its 95 % interval (Wilson)."""
     mistakes: dict[str, float]
@@ -97,6 +99,8 @@ class Record(Attempt):
     """Minutes of training, without testing."""
     confusions: tuple[dict[str, Any], ...] = ()
     """How often a wrong rule was taken, by how far it was from the hidden one; older records have none."""
+    details: tuple[dict[str, Any], ...] = ()
+    """Rows of numbers behind the one a probe measures, such as the points of a map."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +149,17 @@ class Ledger:
     def write(self, entry: Record | Failure) -> None:
         """Add what came of a cell. A result takes the place of a failure; the first result of a cell stays."""
         if not isinstance(self.read(entry.key), Record):
-            write_text(self.path(entry.key), _text({"format": FORMAT, **asdict(entry)}))
+            content = {name: value for name, value in asdict(entry).items() if value or name not in ("probe", "details")}
+            write_text(self.path(entry.key), _text({"format": FORMAT, **content}))
 
 
 def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> Record:
     """The record of a cell whose run folder has this result.json."""
+    common = _common(cell, result)
+    if cell.probe is not None:
+        common["task"] = replace(common["task"], test_count=result["puzzles"])
     return Record(
-        **_common(cell, result),
+        **common,
         accuracy=result["accuracy"],
         interval=tuple(result["interval"]),
         mistakes=result["mistakes"],
@@ -159,6 +167,7 @@ def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> R
         curve=curve,
         minutes=result["minutes"],
         confusions=tuple(result.get("confusions", ())),
+        details=tuple(result.get("details", ())),
     )
 
 
@@ -187,6 +196,7 @@ def _common(cell: Cell, made: Mapping[str, str]) -> dict[str, Any]:
         "machine": made["machine"],
         "versions": {name: made[name] for name in ("fine", "torch", "python")},
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "probe": {} if cell.probe is None else asdict(cell.probe),
     }
 
 

@@ -47,6 +47,20 @@ OURS: dict[str, dict[str, Any]] = {
 """Settings of `fine` by rules, and by the pictures of the test, where others than its own did better on classes and rules of
 training that were held back (docs/log.md)."""
 
+FUNCTIONS = {
+    "hints": "several hints, clean and spoilt",
+    "backwards": "the same puzzles backwards",
+    "chains": "rules one after another",
+    "powers": "powers, roots and mixes of rotations",
+    "odd-one-out": "which pair follows another rule",
+    "noticing": "telling what is strange from what is known",
+    "refusing": "saying that none of these is right",
+    "calibration": "how sure answers are, and how many are right",
+    "slots": "what is lost without a slot",
+    "figure-map": "a map of functions",
+}
+"""What functions can do, with no training for it: tables of ours, which the paper does not have."""
+
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)
 """The grid of figure-memories; the paper draws 0 to 64 slots and 0 to 6 layers, and does not name the steps."""
@@ -76,6 +90,13 @@ class Experiment:
     columns: tuple[str, ...]
     places: tuple[Place, ...]
     """Column by column, so that the models of a column are run one after the other."""
+    measured: str = "Test accuracy in %"
+    """What the numbers are."""
+
+    @property
+    def probed(self) -> bool:
+        """Whether its cells are probes of trained models, which have no training of their own to show."""
+        return any(place.cell.probe for place in self.places)
 
     def place(self, row: str, column: str) -> Place:
         return next(place for place in self.places if (place.row, place.column) == (row, column))
@@ -88,8 +109,10 @@ class Experiment:
         """The same with other tasks: `train_count=100, test_count=50`."""
 
         def changed(place: Place) -> Place:
-            config = place.cell.config
-            return replace(place, cell=Cell(replace(config, task=replace(config.task, **task))))
+            cell, own = place.cell, dict(task)
+            if cell.probe is not None and "test_count" in own:  # a run is tested as ever, whatever is asked of it besides
+                cell = replace(cell, probe=replace(cell.probe, count=own.pop("test_count")))
+            return replace(place, cell=replace(cell, config=replace(cell.config, task=replace(cell.config.task, **own))))
 
         return replace(self, places=tuple(map(changed, self.places)))
 
@@ -215,6 +238,13 @@ def for_size(training: Training, size: int) -> Training:
     return replace(training, epochs=max(1, round(shown / size)))
 
 
+def _about_functions(name: str, training: Training, images: str) -> Experiment:
+    """A table of docs/functions.md: what functions of trained models can do."""
+    from fine.experiments.functions import TABLES  # late, because those tables are made of what is here
+
+    return TABLES[name](name, training, images)
+
+
 Make = Callable[[Training, str], Experiment]
 
 EXPERIMENTS: dict[str, tuple[str, Make]] = {
@@ -231,6 +261,7 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         "10,000 to 1,000,000 training puzzles",
         partial(_by_size, "scaling", ("fine-nice", "fine-mlp", "fine"), ("10000", "100000", "1000000")),
     ),
+    **{name: (title, partial(_about_functions, name)) for name, title in FUNCTIONS.items()},
 }
 """What each is and how it is made, in the order in which `all` runs them."""
 

@@ -1,18 +1,20 @@
-"""What is done for one cell: train its run, or go on where it was stopped, and hand back its result.
+"""What is done for one cell: train its run, or go on where it was stopped, and hand back its result, or what its probe finds.
 
 `python -m fine.experiments.work` does it as a process of its own. It reads a cell from standard input, a line of JSON, tells on
-standard output how it goes, a line of JSON each time, and ends at once when standard input is closed, as it is when the process
-that started it dies: so no cell is ever left running alone.
+standard output how it goes, a line of JSON each time, and is then ready for another cell. It ends at once when its input is
+closed, as it is when the process that started it dies: so no cell is ever left running alone.
 """
 
 import contextlib
 import csv
 import json
 import os
+import queue
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ import torch
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.ledger import Epoch, Record, record
+from fine.experiments.measuring import measure
+from fine.experiments.probes import Probe
 from fine.locking import locked
 from fine.progress import Progress
 from fine.protocols import Training
@@ -31,11 +35,29 @@ from fine.training import begin, go_on
 
 PATIENCE = 20.0
 """Seconds to wait for the process of an earlier attempt to be gone."""
+A_TRAINING = 24 * 3600.0
+"""Seconds a probe waits while another one has the run trained that both of them need."""
 
 
 def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> dict[str, Any]:
     """Bring the run of a cell to its end, from wherever it is, and return its result and its learning curve."""
-    with locked(folder, patience=PATIENCE):
+    if cell.probe is not None:
+        trained = partial(_trained, work_folder=folder.parent, device=device, progress=progress)
+        return {"result": measure(cell, trained, device=device), "curve": []}
+    return _train(cell, folder, device=device, progress=progress, patience=PATIENCE)
+
+
+def _trained(config: RunConfig, *, work_folder: Path, device: str, progress: Progress | None) -> Run:
+    """The finished run of a configuration among those of a work folder; trained now if it is not there."""
+    cell = Cell(config)
+    folder = work_folder / cell.key
+    if not Run(folder).finished:
+        _train(cell, folder, device=device, progress=progress, patience=A_TRAINING)
+    return Run(folder)
+
+
+def _train(cell: Cell, folder: Path, *, device: str, progress: Progress | None, patience: float) -> dict[str, Any]:
+    with locked(folder, patience=patience):
         run = Run(folder)
         if run.exists and not cell.same_run(run.config()):
             raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
@@ -64,7 +86,8 @@ def read_curve(path: Path) -> list[tuple[float, float]]:
 
 def as_text(cell: Cell, folder: Path, device: str) -> str:
     """A cell to be run, as a line of JSON."""
-    return json.dumps({"config": asdict(cell.config), "folder": str(folder), "device": device})
+    probe = None if cell.probe is None else asdict(cell.probe)
+    return json.dumps({"config": asdict(cell.config), "probe": probe, "folder": str(folder), "device": device})
 
 
 def from_text(text: str) -> tuple[Cell, Path, str]:
@@ -72,7 +95,8 @@ def from_text(text: str) -> tuple[Cell, Path, str]:
     content = json.loads(text)
     config = content["config"]
     task, training = Task(**config.pop("task")), Training(**config.pop("training"))
-    return Cell(RunConfig(task=task, training=training, **config)), Path(content["folder"]), content["device"]
+    cell = Cell(RunConfig(task=task, training=training, **config), Probe(**content["probe"]) if content["probe"] else None)
+    return cell, Path(content["folder"]), content["device"]
 
 
 class Told:
@@ -101,19 +125,21 @@ def attempt(text: str, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]
 
 
 def main() -> None:
-    """Work on the cell in standard input."""
+    """Work on the cells in standard input."""
+    cells: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def tell(message: dict[str, Any]) -> None:
         print(json.dumps(message), flush=True)
 
-    text = sys.stdin.buffer.raw.readline().decode()  # type: ignore[union-attr]  # unbuffered, for the lifeline reads on
-    threading.Thread(target=_end_with_the_one_who_started_us, daemon=True).start()
-    tell(attempt(text, tell))
+    threading.Thread(target=_listen, args=(cells,), daemon=True).start()
+    while True:
+        tell(attempt(cells.get(), tell))
 
 
-def _end_with_the_one_who_started_us() -> None:
-    while os.read(sys.stdin.fileno(), 1):
-        pass
+def _listen(cells: "queue.SimpleQueue[str]") -> None:
+    """Take in cells while one is worked on, and end with the one who started us."""
+    for line in sys.stdin:
+        cells.put(line)
     os._exit(1)
 
 

@@ -121,6 +121,11 @@ class FunctionalMemory(nn.Module):
         # Not by Cholesky: differentiating through its factor costs twice the solve.
         return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
+    def found(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, c)
+        """What the mix of values itself makes of x: as much of y as the memory has found in them."""
+        values = self._all_forms(self.values)
+        return (self.mix(x, y) @ values.flatten(1)).unflatten(1, values.shape[1:]) @ x
+
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         if not self.slots:
             return self.query(x, y)

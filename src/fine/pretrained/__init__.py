@@ -4,7 +4,8 @@
     model.size, model.channels                     # the pictures it was trained on
     trained_on("all-glyphs")                       # TrainedOn(images='glyphs', rules='all')
 
-A folder holds model.safetensors, config.json and README.md, its card. `fine export RUN FOLDER` makes one of a run.
+A folder holds model.safetensors, config.json and README.md, its card, and where it has been calibrated, calibration.json.
+`fine export RUN FOLDER` makes one of a run.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 import torch
 
 from fine.errors import FineError, unknown
+from fine.functions.calibration import FILE, Calibration
 from fine.models.fine import FINE
 from fine.rules import rule_set
 from fine.runs import Run
@@ -63,6 +65,12 @@ def trained_on(name: str | Path) -> TrainedOn:
         raise FineError(f"{path} does not say what the model was trained on ({problem}): export it again") from problem
     rule_set(found.rules)  # refuses a name that is not one
     return found
+
+
+def load_calibration(name: str | Path) -> Calibration | None:
+    """How far the word of a model can be taken; None if `fine calibrate` has not found that out."""
+    path = (folder_of(str(name)) if str(name) in names() else Path(name)) / FILE
+    return Calibration.read(path) if path.exists() else None
 
 
 def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:

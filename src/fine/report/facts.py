@@ -61,7 +61,9 @@ class Facts:
 
 def reading(comparison: Comparison) -> list[str]:
     """How to read a table, in sentences."""
-    sentences = ["Test accuracy in %, ± the standard deviation over seeds, or with one seed half its 95 % interval."]
+    sentences = [
+        f"{comparison.experiment.measured}, ± the standard deviation over seeds, or with one seed half its 95 % interval."
+    ]
     if comparison.has_paper:
         sentences.append("Difference: here less the paper's.")
     sentences.append(f"Bold: the best of a column here. {NOT_RUN} has not been run.")

@@ -7,6 +7,7 @@ from fine.experiments.comparison import Comparison
 from fine.experiments.ledger import Record
 from fine.experiments.paper import CONTRADICTIONS
 from fine.experiments.tables import EXPERIMENTS, label
+from fine.report.chart import function_chart
 from fine.report.costs import cost_against_accuracy
 from fine.report.curves import learning_curves
 from fine.report.facts import Facts, cost, reading
@@ -14,6 +15,7 @@ from fine.report.glance import at_a_glance
 from fine.report.maps import rule_maps
 from fine.report.markup import Content, Markup, block, element, join, lines
 from fine.report.numbers import minutes, number, tenths
+from fine.report.reliability import reliability_diagrams
 from fine.report.splits import error_splits
 from fine.report.tables import Line, Number, column_groups, table_lines
 from fine.report.trends import trend
@@ -66,19 +68,24 @@ def _header(comparisons: Sequence[Comparison]) -> Markup:
 def _section(comparison: Comparison, *, first: bool) -> Markup:
     experiment = comparison.experiment
     heading = element("h2", element("code", experiment.name), " ", _title(experiment.name), id=f"{experiment.name}-title")
-    glance = trend(comparison) or at_a_glance(comparison)
-    figures = [learning_curves(comparison), error_splits(comparison), cost_against_accuracy(comparison)]
     parts = [
         heading,
-        glance,
+        None if experiment.probed else trend(comparison) or at_a_glance(comparison),
         _table(comparison),
         _made(comparison),
-        *figures,
-        *rule_maps(comparison, unfolded=first),
+        *_figures(comparison, first=first),
         _runs(comparison),
     ]
     body = lines(*(part for part in parts if part is not None))
     return block("section", body, id=experiment.name, aria_labelledby=f"{experiment.name}-title")
+
+
+def _figures(comparison: Comparison, *, first: bool) -> list[Markup | None]:
+    """What there is to see of the runs; of what is measured besides, that itself."""
+    if comparison.experiment.probed:
+        return [function_chart(comparison), reliability_diagrams(comparison)]
+    figures = [learning_curves(comparison), error_splits(comparison), cost_against_accuracy(comparison)]
+    return [*figures, *rule_maps(comparison, unfolded=first)]
 
 
 def _title(name: str) -> str:
