@@ -10,6 +10,7 @@ from fine.errors import FineError, unknown
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import Run, RunConfig
+from fine.strings import SETTINGS
 from fine.tasks import Task
 from fine.training import resume, train
 
@@ -106,7 +107,7 @@ class Train:
             model=self.model,
             task=task,
             training=training,
-            settings=read_settings(self.set),
+            settings={**(SETTINGS if task.shows_strings and self.model == "fine" else {}), **read_settings(self.set)},
             encoder_from=self.encoder_from,
         )
 
