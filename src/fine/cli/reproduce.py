@@ -31,7 +31,7 @@ class Reproduce:
     """Run what is missing of the paper's tables and figures, and show them beside the paper's numbers."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, scaling, or all; none: list them."""
+    """table1, table2, table3, table4, figure-memories, figure-training-size, scaling, strings, or all; none: list them."""
     list: bool = False
     """Only say what there is, and how much of it has been run."""
     dry_run: bool = False

@@ -21,10 +21,12 @@ class Train:
 
     task: str = "glyphs"
     """Pictures to train and test on: glyphs, omniglot, cifar100, mnist, extreme-cifar100, extreme-cifar100-omniglot,
-    extreme-omniglot-mnist, or folder:PATH with one subfolder per class."""
+    extreme-omniglot-mnist, or folder:PATH with one subfolder per class; or letters instead of pictures: strings,
+    strings-longer, strings-letters, strings-permuted."""
     rules: str = "affine"
     """What happens to a picture: translation, rotation, reflection, shear, scale, fisheye, wave, black-white, swap,
-    several joined by +, affine (the first five) or all."""
+    several joined by +, affine (the first five) or all. To a string: successor, predecessor, caesar, first, last, reverse,
+    rotate, swap-ends, double, delete, sort, several joined by +, or all."""
     model: str = "fine"
     """fine, fine-nice or fine-mlp (the paper's two); esbn, transformer, hyper-net, predi-net or relation-net, which the paper
     compares them with; or a control: blind, object-only."""

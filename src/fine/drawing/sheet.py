@@ -25,7 +25,7 @@ _INK, _QUIET, _LINE = "#1f2328", "#59636e", "#d1d9e0"
 _LEFT = (0, 112, 232, 344, 472, 572, 672, 772)  # of x, y, x', the question mark, and the choices A to D
 _SIDE, _MARGIN, _GUTTER, _GAP, _DPI = 80, 24, 64, 32, 96
 _LONGEST = (40, 70)  # characters that fit in the two lines below x → y
-_LETTERS_A_LINE = 7  # of a string, in a square
+_LETTERS_A_LINE = 8  # of a string, in a square
 
 
 def sheet_format(path: Path) -> str:
@@ -122,7 +122,7 @@ def _write_string(axes: Axes, x: float, y: float, text: str) -> None:
     """A string in the middle of its square, in as many lines as it needs."""
     lines = wrap(text, _LETTERS_A_LINE)
     for number, line in enumerate(lines):
-        _write(axes, x, y + 18 * (number - (len(lines) - 1) / 2), line, size=14, align="center")
+        _write(axes, x, y + 18 * (number - (len(lines) - 1) / 2), line, size=14, align="center", family="monospace")
 
 
 def _shortened(text: str, longest: int) -> str:
@@ -139,6 +139,7 @@ def _write(
     colour: str = _INK,
     align: str = "left",
     weight: str = "",
+    family: str = "sans-serif",
 ) -> None:
     points = size * 72 / _DPI
     axes.text(
@@ -150,6 +151,7 @@ def _write(
         ha=align,
         va="center_baseline",
         weight=weight or "normal",
+        family=family,
         parse_math=False,
     )
 

@@ -8,6 +8,7 @@ g(x). A string of letters that training shows never becomes one with a letter th
 not even seen in an answer.
 """
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -29,8 +30,7 @@ _ATTEMPTS = 200
 class Outcomes:
     """Every string of a pool as it is and under every rule, as numbers of letters."""
 
-    def __init__(self, strings: Images, rules: StringRules):
-        texts = strings.class_names
+    def __init__(self, texts: tuple[str, ...], rules: StringRules):
         plain = numbers_of(texts)
         changed = [numbers_of([rules.apply(rule, text) for text in texts]) for rule in range(len(rules))]
         self.numbers = np.stack((*changed, plain))
@@ -83,7 +83,7 @@ def draw_string_puzzles(
     strings: Images, rules: StringRules, count: int, *, seed: int, start: int = 0, classes: Sequence[int]
 ) -> StringPuzzles:
     """Puzzles number ``start`` … ``start + count − 1`` of ``seed``, over the given strings of a pool: x, x' and x'' differ."""
-    outcomes = Outcomes(strings, rules)
+    outcomes = _outcomes(strings.class_names, rules)
     draw = _Drawer(outcomes, rules, np.asarray(classes, dtype=np.int64))
     specs = np.empty((count, 6), dtype=np.int32)
     attempts = np.zeros(count, dtype=np.uint8)
@@ -102,6 +102,9 @@ def draw_string_puzzles(
         f"after {_ATTEMPTS} draws there is no puzzle over {strings.name} that tells {one} from {two}: use more strings, or "
         "other rules"
     )
+
+
+_outcomes = functools.lru_cache(maxsize=8)(Outcomes)  # an epoch of fresh puzzles is about the same strings as the last
 
 
 class _Drawer:

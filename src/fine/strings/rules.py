@@ -106,7 +106,8 @@ def groups(text: str) -> list[str]:
 
 def shifted(text: str, order: str, steps: float) -> str:
     """Every letter so many steps further in the alphabet."""
-    return "".join(order[(order.index(letter) + int(steps)) % len(order)] for letter in text)
+    places = int(steps) % len(order)
+    return text.translate(str.maketrans(order, order[places:] + order[:places]))
 
 
 @_family("successor")

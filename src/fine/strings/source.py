@@ -12,6 +12,7 @@ A new letter may repeat the one before it, so that there are groups.
 """
 
 import functools
+from itertools import islice
 
 import numpy as np
 import torch
@@ -53,22 +54,13 @@ def load_strings(name: str, *, size: int = SIZE) -> Images:
 @functools.lru_cache(maxsize=4)
 def _load(name: str) -> Images:
     letters, lengths = POOLS[name]
-    texts: dict[str, None] = {}  # a set that keeps its order
-    for number in range(10 * COUNT):
-        texts[_text(letters, lengths, list(POOLS).index(name), number)] = None
-        if len(texts) == COUNT:
-            break
-    names = tuple(texts)
+    base = random_bits(7, list(POOLS).index(name), np.arange(4 * COUNT))
+    places = np.arange(max(lengths))
+    drawn = random_below(len(letters), base[:, None], 1, places)
+    repeated = random_uniform(base[:, None], 2, places) < REPEATED
+    for place in places[1:]:
+        drawn[:, place] = np.where(repeated[:, place], drawn[:, place - 1], drawn[:, place])
+    ends = lengths.start + random_below(len(lengths), base, 0)
+    texts = ("".join(letters[n] for n in row[:end]) for row, end in zip(drawn.tolist(), ends.tolist(), strict=True))
+    names = tuple(islice(dict.fromkeys(texts), COUNT))  # no string twice
     return Images(name, grid(names).mul(255).byte(), torch.arange(len(names)), names)
-
-
-def _text(letters: str, lengths: range, pool: int, number: int) -> str:
-    base = random_bits(7, pool, number)
-    length = lengths[int(random_below(len(lengths), base, 0)[0])]
-    places = np.arange(length)
-    drawn = random_below(len(letters), base, 1, places)
-    repeated = random_uniform(base, 2, places) < REPEATED
-    text = ""
-    for letter, again in zip(drawn, repeated, strict=True):
-        text += text[-1] if again and text else letters[letter]
-    return text
