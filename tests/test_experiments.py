@@ -187,6 +187,7 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "strings": (2, 4),
 }
 
 
@@ -201,7 +202,7 @@ def test_an_experiment_is_rows_by_columns_of_different_cells(name):
         assert experiment.place(place.row, place.column) == place
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "strings"])
 def test_over_other_pictures_there_is_nothing_to_compare_with(name):
     experiment = make_experiment(name, images="glyphs")
     assert {place.cell.config.task.images for place in experiment.places} == {"glyphs"}

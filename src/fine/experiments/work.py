@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.ledger import Epoch, Record, record
 from fine.locking import locked
+from fine.models import model_config
 from fine.progress import Progress
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
@@ -40,10 +41,27 @@ def work(cell: Cell, folder: Path, *, device: str = "cpu", progress: Progress | 
         if run.exists and not cell.same_run(run.config()):
             raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
         if not run.exists:
-            begin(cell.config, folder, hold=contextlib.nullcontext(), device=device, progress=progress)
+            learned = find_learned(cell.config, folder)
+            begin(cell.config, folder, contextlib.nullcontext(), device=device, progress=progress, learned=learned)
         elif not run.finished:
             go_on(folder, device=device, progress=progress)
         return {"result": read_json(folder / "result.json"), "curve": read_curve(folder / "metrics.csv")}
+
+
+def find_learned(config: RunConfig, folder: Path) -> Run | None:
+    """A finished run beside ``folder`` that learned what this one would and was tested on something else, if there is one."""
+    for other in sorted(folder.parent.iterdir()):
+        with contextlib.suppress(FineError):
+            if Run(other).finished and _learning(Run(other).config()) == _learning(config):
+                return Run(other)
+    return None
+
+
+def _learning(config: RunConfig) -> dict[str, Any]:
+    """All that training depends on, and nothing of the test."""
+    task = replace(config.task, test_images="", test_rules="", test_classes=0, test_count=1, data_root="")
+    settings = asdict(model_config(config.model, config.settings))
+    return {**asdict(config), "task": asdict(task), "settings": settings, "channels": 0}
 
 
 def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:
