@@ -35,7 +35,7 @@ class Train:
     encoder_from: str = ""
     """A finished run folder whose trained encoder to start from."""
     protocol: str = "quick"
-    """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
+    """quick (6 epochs, one-cycle rate; of strings with new puzzles in each) or paper (200 epochs, batch 32, constant rate)."""
     epochs: OptionalInt = None
     """Passes over the training puzzles, if not the protocol's."""
     batch: OptionalInt = None
@@ -104,7 +104,8 @@ class Train:
             raise unknown("protocol", self.protocol, PROTOCOLS)
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **given(self, Task))
-        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **given(self, Training))
+        protocol = PROTOCOLS["strings" if task.shows_strings and self.protocol == "quick" else self.protocol]
+        training = replace(protocol, seed=self.seed, fresh=self.fresh or protocol.fresh, **given(self, Training))
         return RunConfig(
             model=self.model,
             task=task,

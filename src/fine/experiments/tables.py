@@ -211,6 +211,9 @@ def _by_size(name: str, rows: Sequence[str], sizes: Sequence[str], training: Tra
 def _strings(training: Training, images: str) -> Experiment:
     """Models × tests on strings; those over pictures have no place here, so ``images`` changes nothing."""
 
+    quick = replace(training, epochs=PROTOCOLS["quick"].epochs) == PROTOCOLS["quick"]
+    training = replace(PROTOCOLS["strings"], epochs=training.epochs) if quick else training
+
     def configure(model: str, column: str) -> RunConfig:
         settings = STRING_SETTINGS if model == "fine" else {}
         return RunConfig(model=model, task=Task.preset(column, rules="all"), training=training, settings=settings)
