@@ -26,6 +26,7 @@ from fine.report.markup import element
 from fine.report.numbers import signed
 from fine.report.panels import round_steps, spread_out
 from fine.rules import rule_set
+from fine.strings import string_rules
 
 HOSTILE = "<script>alert('1')</script> | 100 % & $x_1$ \\ *so*"
 KINDS = ("right", "wrong rule", "wrong object", "both wrong")
@@ -39,7 +40,7 @@ APART = {
 def result(cell: Cell, draw: random.Random) -> dict[str, object]:
     """A result.json of a cell with numbers out of a hat."""
     task = cell.config.task
-    rules = rule_set(task.test_rules or task.rules)
+    rules = (string_rules if task.shows_strings else rule_set)(task.test_rules or task.rules)
     right = draw.randrange(task.test_count // 8, task.test_count)
     wrong = (task.test_count - right) / task.test_count
     shares = [wrong * part for part in (0.55, 0.3, 0.15)]

@@ -2,7 +2,7 @@
 
 FINE composes a linear map on the rows of a code, so a code should make of the rules linear maps:
 
-- **Letters** lie on circles: letter n is (cos, sin) of 2πfn/26 for some frequencies f. A step in the alphabet turns the circle,
+- **Letters** lie on a circle: letter n is (cos, sin) of 2πfn/26 for a frequency f. A step in the alphabet turns the circle,
   whichever letter it is, also one never seen. That after a comes b is built in, not learned.
 - **Places** are counted from the left and from the right, in two blocks of rows. To reverse is then to swap the blocks, at any
   length; to drop a letter is to move one block up. What lies far from both ends is not seen.
@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from fine.errors import FineError
 from fine.strings.alphabet import ALPHABET
 
-FREQUENCIES = (1, 5)
-"""Turns of the circle in the alphabet: the first keeps near letters near, the second tells them apart."""
+FREQUENCIES = (3,)
+"""Turns round the circle that the alphabet makes, a circle each. 3 has no common factor with 26, so no two letters meet,
+and letters that are one to six steps apart, as two rules may make them, lie well apart."""
 BLOCKS = 5
 """From the left, from the right, the first group, the last group, sorted."""
 PLACE = BLOCKS * 2 * len(FREQUENCIES)

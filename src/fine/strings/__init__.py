@@ -16,7 +16,7 @@ SETTINGS: dict[str, Any] = {
     "encoder": "strings",
     "standardise": "none",
     "symmetry": "none",
-    "code": 100,
+    "code": 50,
     "columns": 1,
     "slots": 16,
     "keys": "shared",
