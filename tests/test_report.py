@@ -205,6 +205,11 @@ def every_run(raw) -> list[dict]:
     return [content for records in raw.values() for content in records]
 
 
+def protocol(content: dict) -> str:
+    """What the quick protocol is called for this task."""
+    return "strings" if content["task"]["images"] == "strings" else "quick"
+
+
 def expected_of_record(content: dict) -> dict[str, str]:
     low, high = content["interval"]
     return {
@@ -215,7 +220,7 @@ def expected_of_record(content: dict) -> dict[str, str]:
         "epochs": f"{content['training']['epochs']:,}",
         "puzzles": f"{content['task']['train_count']:,}",
         "test puzzles": f"{content['task']['test_count']:,}",
-        "protocol": "quick",
+        "protocol": protocol(content),
         "commit": content["commit"],
     }
 
@@ -231,7 +236,7 @@ def expected_of_experiment(comparison: Comparison, raw) -> dict[str, str]:
 
     return {
         "filled": f"{len(runs)} of {len(places)}",
-        "protocol": f"quick, {span([content['training']['epochs'] for content in every])} epochs",
+        "protocol": f"{protocol(every[0])}, {span([content['training']['epochs'] for content in every])} epochs",
         "seeds": span(list(map(len, runs))),
         "training puzzles": span([content["task"]["train_count"] for content in every]),
         "test puzzles": span([content["task"]["test_count"] for content in every]),
@@ -277,7 +282,7 @@ def test_every_number_is_the_ledgers(page, comparisons, raw):
                 else:
                     assert node.text == text, (node.attributes, node.text, text)
                 seen[name] = seen.get(name, 0) + 1
-    fields = {*expected["scaling"], *expected_of_record(every_run(raw)[0]), *KINDS[1:], "wrong"}
+    fields = {*expected[comparisons[-1].experiment.name], *expected_of_record(every_run(raw)[0]), *KINDS[1:], "wrong"}
     fields |= {"here", "spread", "paper", "paper spread", "difference", "curve", "cost"}
     assert set(seen) == fields and sum(seen.values()) > 3_000
 
@@ -345,7 +350,7 @@ def test_a_cell_tells_how_it_was_made(page, raw):
             commits = ", ".join(sorted({content["commit"] for content in records}))
             spent = statistics.mean(content["minutes"] for content in records)
             assert node.attributes["title"] == (
-                f"{seeds}, quick, {training['epochs']} epochs, {task['test_count']:,} test puzzles, "
+                f"{seeds}, {protocol(records[0])}, {training['epochs']} epochs, {task['test_count']:,} test puzzles, "
                 f"{spent:,.1f} min a run, commit {commits}"
             )
             told += 1
@@ -553,7 +558,7 @@ def test_the_command_writes_the_report(fine, ledger, tmp_path):
     assert len(list((tmp_path / "tables").iterdir())) == 2 * len(EXPERIMENTS)
     assert not (ledger.folder.parent / "report.html").exists()
     names = re.findall(r'<section id="([\w-]+)"', (tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert names == ["table1", "table2", "table3", "table4", "figure-memories", "figure-training-size", "scaling"]
+    assert names == ["table1", "table2", "table3", "table4", "figure-memories", "figure-training-size", "scaling", "strings"]
 
 
 @pytest.mark.parametrize(
