@@ -18,7 +18,7 @@ from fine.experiments.executors import Event, Failed, Finished, LocalProcesses, 
 from fine.experiments.ledger import Epoch, Record, record
 from fine.experiments.runner import Unwatched, run_cells
 from fine.experiments.watching import Watched
-from fine.experiments.work import as_text, from_text, work
+from fine.experiments.work import as_text, find_learned, from_text, work
 from fine.locking import locked
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
@@ -260,3 +260,22 @@ def test_what_is_going_on_is_shown(workplace, ledger, terminal):
     assert len(summary.left) == 1
     assert f"{FOUR[0].key}  it broke" in seen and f"{FOUR[1].key}  50.0% right" in seen
     assert ("3 of 4 cells done, 0 waiting" in seen and "stops in" in seen) == terminal
+
+
+def test_what_has_been_learned_already_is_only_tested_again(tmp_path):
+    first = tiny()
+    second = Cell(replace(first.config, task=replace(first.config.task, test_count=9)))
+    folders = [tmp_path / "work" / cell.key for cell in (first, second)]
+    trained, tested = (work(cell, folder) for cell, folder in zip((first, second), folders, strict=True))
+    assert trained["result"]["minutes"] > 0 == tested["result"]["minutes"] and tested["result"]["puzzles"] == 9
+    alone = work(second, tmp_path / "elsewhere" / second.key)
+    assert alone["result"]["by_rule"] == tested["result"]["by_rule"] and alone["curve"] == tested["curve"]
+    weights = [Run(folder).weights.read_bytes() for folder in (*folders, tmp_path / "elsewhere" / second.key)]
+    assert weights[0] == weights[1] == weights[2]
+
+
+@pytest.mark.parametrize("other", [tiny(seed=1), tiny(epochs=2), tiny(train_count=24), tiny(model="relation-net")])
+def test_what_was_learned_otherwise_is_not_taken_over(tmp_path, other):
+    work(tiny(), tmp_path / "work" / "one")
+    assert find_learned(tiny().config, tmp_path / "work" / "two") is not None
+    assert find_learned(other.config, tmp_path / "work" / "two") is None

@@ -26,6 +26,7 @@ from fine.report.markup import element
 from fine.report.numbers import signed
 from fine.report.panels import round_steps, spread_out
 from fine.rules import rule_set
+from fine.strings import string_rules
 
 HOSTILE = "<script>alert('1')</script> | 100 % & $x_1$ \\ *so*"
 KINDS = ("right", "wrong rule", "wrong object", "both wrong")
@@ -39,7 +40,7 @@ APART = {
 def result(cell: Cell, draw: random.Random) -> dict[str, object]:
     """A result.json of a cell with numbers out of a hat."""
     task = cell.config.task
-    rules = rule_set(task.test_rules or task.rules)
+    rules = (string_rules if task.shows_strings else rule_set)(task.test_rules or task.rules)
     right = draw.randrange(task.test_count // 8, task.test_count)
     wrong = (task.test_count - right) / task.test_count
     shares = [wrong * part for part in (0.55, 0.3, 0.15)]
@@ -218,6 +219,11 @@ def every_run(raw) -> list[dict]:
     return [content for records in raw.values() for content in records]
 
 
+def protocol(content: dict) -> str:
+    """What the quick protocol is called for this task."""
+    return "strings" if content["task"]["images"] == "strings" else "quick"
+
+
 def expected_of_record(content: dict) -> dict[str, str]:
     low, high = content["interval"]
     return {
@@ -228,7 +234,7 @@ def expected_of_record(content: dict) -> dict[str, str]:
         "epochs": f"{content['training']['epochs']:,}",
         "puzzles": f"{content['task']['train_count']:,}",
         "test puzzles": f"{content['task']['test_count']:,}",
-        "protocol": "quick",
+        "protocol": protocol(content),
         "commit": content["commit"],
     }
 
@@ -244,7 +250,7 @@ def expected_of_experiment(comparison: Comparison, raw) -> dict[str, str]:
 
     return {
         "filled": f"{len(runs)} of {len(places)}",
-        "protocol": f"quick, {span([content['training']['epochs'] for content in every])} epochs",
+        "protocol": f"{protocol(every[0])}, {span([content['training']['epochs'] for content in every])} epochs",
         "seeds": span(list(map(len, runs))),
         "training puzzles": span([content["task"]["train_count"] for content in every]),
         "test puzzles": span([content["task"]["test_count"] for content in every]),
@@ -358,7 +364,7 @@ def test_a_cell_tells_how_it_was_made(page, raw):
             commits = ", ".join(sorted({content["commit"] for content in records}))
             spent = statistics.mean(content["minutes"] for content in records)
             assert node.attributes["title"] == (
-                f"{seeds}, quick, {training['epochs']} epochs, {task['test_count']:,} test puzzles, "
+                f"{seeds}, {protocol(records[0])}, {training['epochs']} epochs, {task['test_count']:,} test puzzles, "
                 f"{spent:,.1f} min a run, commit {commits}"
             )
             told += 1

@@ -23,7 +23,7 @@ from fine.puzzles import Puzzles, draw_puzzles
 from fine.questions import Question
 from fine.rules import register_family, rule_set
 from fine.runs import Run, RunConfig
-from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, read_picture, solve, solve_many
+from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, read_picture, solve, solve_many, solve_text
 from fine.tasks import Task
 from fine.training import resume, train
 
@@ -60,5 +60,6 @@ __all__ = [
     "show",
     "solve",
     "solve_many",
+    "solve_text",
     "train",
 ]

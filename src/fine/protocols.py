@@ -63,5 +63,7 @@ def _ease(share: float) -> float:
 PROTOCOLS = {
     "quick": Training(),
     "paper": Training(epochs=200, batch=32, rate=5e-4, schedule="constant"),
+    "strings": Training(rate=1e-2, fresh=True),
 }
-"""Named ways to train: `quick` for a CPU, `paper` with the paper's epochs and batch. The paper gives no learning rate."""
+"""Named ways to train: `quick` for a CPU, `paper` with the paper's epochs and batch. The paper gives no learning rate.
+`strings` is what `quick` means for letter strings (docs/log.md)."""

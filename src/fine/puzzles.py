@@ -100,6 +100,10 @@ class Puzzles:
         """The puzzles of these numbers as pictures."""
         return self.renderer()(self.specs[np.asarray(list(numbers), dtype=np.int64)])
 
+    def texts(self, numbers: Iterable[int]) -> list[tuple[str, ...]] | None:
+        """What is written in the puzzles of these numbers, x, y, x' and the choices, if they are about strings."""
+        return None
+
 
 class Renderer:
     """Turns specs over one set of images and rules into pictures, a batch at a time, on CPU or GPU."""

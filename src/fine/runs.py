@@ -61,6 +61,8 @@ class RunConfig:
                 raise FineError(f"{name} is {getattr(self.task, name):,}: give at most {MOST_PUZZLES:,}")
         if self.channels not in (1, 3):
             raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")
+        if self.training.views > 1 and self.task.shows_strings:
+            raise FineError(f"a string cannot be seen from {self.training.views} sides: a turned grid is no string; give 1")
         names, _, split = self.task.rules.partition(":")
         if self.training.views == 8 and split and {"rotation", "affine", "all"} & set(names.split("+")):
             raise FineError(

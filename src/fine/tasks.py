@@ -15,6 +15,7 @@ from fine.puzzles import Puzzles, draw_puzzles
 from fine.questions import FORWARDS, Question, ask
 from fine.randomness import random_order
 from fine.rules import rule_set
+from fine.strings import are_strings, draw_string_puzzles, load_strings, string_rules
 
 _SPLIT, _TRAIN, _TEST = 1, 2, 3  # addresses of random numbers, so that no two uses share any
 
@@ -57,14 +58,15 @@ class Task:
             raise unknown("task", name, (*PRESETS, "folder:PATH"))
         task = PRESETS[name]
         if task.test_rules:
-            return replace(task, rules=f"{rules}:seen", test_rules=f"{rules}:unseen")
+            learned = f"{rules}:seen" if task.test_rules == "unseen" else rules
+            return replace(task, rules=learned, test_rules=f"{rules}:{task.test_rules}")
         return replace(task, rules=rules)
 
     def training_puzzles(self, *, seed: int = 0, epoch: int = 0) -> Puzzles:
         """The training puzzles; a later ``epoch`` continues the numbering, so its puzzles are new ones."""
-        return draw_puzzles(
+        return self._draw(
             self._training_images,
-            rule_set(self.rules),
+            self.rules,
             self.train_count,
             seed=_address(seed, _TRAIN),
             start=epoch * self.train_count,
@@ -74,10 +76,24 @@ class Task:
     def test_puzzles(self, question: Question = FORWARDS) -> Puzzles:
         """The test puzzles: one fixed set for a task, whatever the seed of a run; or another question about each of them."""
         rules = self.rules if self.validation else self.test_rules or self.rules
-        puzzles = draw_puzzles(
-            self._testing_images, rule_set(rules), self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
+        if question != FORWARDS and self.shows_strings:
+            raise FineError(
+                f"strings are asked about with one plain hint, not '{question}': leave out --ask, --hints and the like"
+            )
+        puzzles = self._draw(
+            self._testing_images, rules, self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
         )
         return puzzles if question == FORWARDS else ask(puzzles, question, classes=self.testing_classes)
+
+    @property
+    def shows_strings(self) -> bool:
+        """Whether the puzzles are about strings, and the pictures are grids of letters."""
+        return are_strings(self.images)
+
+    def _draw(self, images: Images, rules: str, count: int, *, seed: int, start: int = 0, classes: Sequence[int]) -> Puzzles:
+        if self.shows_strings:
+            return draw_string_puzzles(images, string_rules(rules), count, seed=seed, start=start, classes=classes)
+        return draw_puzzles(images, rule_set(rules), count, seed=seed, start=start, classes=classes)
 
     @property
     def picture_channels(self) -> int:
@@ -106,6 +122,10 @@ class Task:
         return self._load(self.test_images).with_channels(self._training_images.pixels.shape[1])
 
     def _load(self, name: str) -> Images:
+        if are_strings(self.images) != are_strings(name):
+            raise FineError(f"a task cannot be about {self.images} and {name}: strings and pictures have no rules in common")
+        if are_strings(name):
+            return load_strings(name, size=self.size)
         return load_images(name, size=self.size, data_root=Path(self.data_root) if self.data_root else None)
 
     @cached_property
@@ -164,6 +184,12 @@ PRESETS: dict[str, Task] = {
         test_classes=10,
         train_count=5_000,
         test_count=10_000,
+    ),
+    "strings": Task(images="strings", train_classes=2_000, test_classes=2_000, test_count=5_000),
+    "strings-longer": Task(images="strings", test_images="strings-longer", train_classes=2_000, test_count=5_000),
+    "strings-letters": Task(images="strings", test_images="strings-letters", train_classes=2_000, test_count=5_000),
+    "strings-permuted": Task(
+        images="strings", test_rules="permuted", train_classes=2_000, test_classes=2_000, test_count=5_000
     ),
 }
 """Tasks by name. The extreme ones train on the seen rules and test on the unseen ones."""

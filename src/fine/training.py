@@ -52,8 +52,19 @@ def resume(folder: Path, *, device: str = "cpu", progress: Progress | None = Non
 Hold = contextlib.AbstractContextManager[None]
 
 
-def begin(config: RunConfig, folder: Path, hold: Hold, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
-    """`train`, for one who has another way to ``hold`` the folder to himself."""
+def begin(
+    config: RunConfig,
+    folder: Path,
+    hold: Hold,
+    *,
+    device: str = "cpu",
+    progress: Progress | None = None,
+    learned: Run | None = None,
+) -> Evaluation:
+    """`train`, for one who has another way to ``hold`` the folder to himself.
+
+    ``learned`` is a finished run that differs in its test alone: its weights are those that training would end with.
+    """
     run = Run(folder)
     config.check()
     _refuse_a_run(run)
@@ -61,6 +72,8 @@ def begin(config: RunConfig, folder: Path, hold: Hold, *, device: str = "cpu", p
     settings = asdict(model_config(config.model, config.settings))
     config = replace(config, settings=settings, channels=config.task.picture_channels)
     trainer = Trainer(run, config, torch.device(device))  # an impossible model or task is refused before anything is written
+    if learned is not None:
+        trainer.take_over(learned)
     with hold:
         if trainer.processes.first:
             _refuse_a_run(run)  # one that was begun meanwhile
@@ -108,6 +121,13 @@ class Trainer:
             self._load_state()
         self.puzzles = self._draw()
         self.test_puzzles = config.task.test_puzzles()
+
+    def take_over(self, learned: Run) -> None:
+        """Have the weights and the curve of a run that has learned the same already, in no time."""
+        load_weights(self.model, read_tensors(learned.weights)[0], learned.weights)
+        with (learned.folder / "metrics.csv").open(encoding="utf-8", newline="") as file:
+            self.metrics = list(csv.DictReader(file))
+        self.epochs_done = self.config.training.epochs
 
     def complete(self, progress: Progress) -> Evaluation:
         """Train what is left and test."""

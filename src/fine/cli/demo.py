@@ -8,7 +8,7 @@ import tyro
 
 from fine.cli.terminal import OptionalInt, say
 from fine.errors import FineError
-from fine.pretrained import names
+from fine.pretrained import picture_models
 
 
 @dataclass(frozen=True)
@@ -30,5 +30,5 @@ class Demo:
             raise FineError(f"fine demo needs {' and '.join(missing)}: `pip install {' '.join(missing)}`")
         from fine.demo.serving import serve
 
-        models = list(dict.fromkeys([self.model, *names()] if self.model else names()))
+        models = list(dict.fromkeys([self.model, *picture_models()] if self.model else picture_models()))
         serve(models, host=self.host, port=self.port, open_page=self.open, say=say)

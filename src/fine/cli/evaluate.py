@@ -20,6 +20,7 @@ from fine.puzzles import KINDS, Puzzles
 from fine.questions import FORWARDS, USUAL, Question
 from fine.runs import Run
 from fine.storage import write_json
+from fine.strings import are_strings
 from fine.tasks import Task
 
 
@@ -102,7 +103,7 @@ class Evaluate:
 
     def _limit(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """What needs no training, and the puzzles of the task it is given."""
-        task = Task.preset(self.task or "glyphs", rules=self.rules or "affine")
+        task = Task.preset(self.task or "glyphs", rules=self.rules or ("all" if are_strings(self.task) else "affine"))
         puzzles = self._puzzles(task, question)
         return LIMITS[self.source](puzzles.rules, task.size), puzzles
 

@@ -55,6 +55,8 @@ class ShowPuzzles:
         end = self.start + self.count
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, train_count=end, test_count=end, data_root=self.data_root)
+        if self.redraws and task.shows_strings:
+            raise FineError("families of strings often have one rule, too few for puzzles of their own: leave out --redraws")
         if self.redraws:
             console.print(self._redraw_table(task))
             return

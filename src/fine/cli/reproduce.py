@@ -32,7 +32,7 @@ class Reproduce:
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
     """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling; hints, backwards, chains,
-    powers, odd-one-out, noticing, refusing, calibration, slots; or all; none: list them."""
+    powers, odd-one-out, noticing, refusing, calibration, slots; strings; or all; none: list them."""
     list: bool = False
     """Only say what there is, and how much of it has been run."""
     dry_run: bool = False

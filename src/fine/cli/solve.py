@@ -14,20 +14,23 @@ from fine.functions.calibration import FILE
 from fine.models.fine import FINE
 from fine.pretrained import load, load_calibration
 from fine.rules import rule_set
-from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, solve
+from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, solve, solve_text
 from fine.solving.answers import prepared
 from fine.solving.judging import Verdict, judge
 from fine.storage import written_whole
+from fine.strings import check_text
 
 
 @dataclass(frozen=True)
 class Solve:
     """Solve a puzzle of your own: x, what became of it, another picture, and the choices for what becomes of that."""
 
-    pictures: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")]
+    pictures: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")] = ()
     """Picture files: x, y, the new one, and two or more choices; without choices, see --candidates."""
-    model: str = "all-glyphs"
-    """A model of the package (all-glyphs, …), a run folder, or an exported folder."""
+    text: Annotated[tuple[str, ...], tyro.conf.arg(metavar="X Y NEW")] = ()
+    """Instead of pictures, three strings of letters: abc abd mmnnpp. The answer is written, and all rules are ranked."""
+    model: Annotated[str, tyro.conf.arg(metavar="STR")] = ""
+    """A model of the package, a run folder, or an exported folder; by default all-glyphs, or all-strings with --text."""
     explain: bool = False
     """Also name the rules that do what the composed function does."""
     candidates: str = ""
@@ -40,8 +43,11 @@ class Solve:
     """Print one JSON object instead of text and pictures."""
 
     def run(self) -> None:
+        if self.text:
+            self._solve_text()
+            return
         self._check()
-        model = load(self.model)
+        model = load(self._model)
         x, y, new, *choices = self.pictures
         verdict = self._judged(model) if choices else None
         answer = verdict.answer if verdict else solve(model, x, y, new, choices) if choices else None
@@ -57,13 +63,35 @@ class Solve:
 
     def _judged(self, model: FINE) -> Verdict | None:
         """The answer with what speaks against it; None if the model has not been calibrated."""
-        calibration = load_calibration(self.model)
+        calibration = load_calibration(self._model)
         if calibration is None:
             if self.allow_none:
-                raise FineError(f"{self.model} has no {FILE}, which --allow-none needs: make one with `fine calibrate`")
+                raise FineError(f"{self._model} has no {FILE}, which --allow-none needs: make one with `fine calibrate`")
             return None
         x, y, new, *choices = self.pictures
         return judge(model, calibration, x, y, new, choices)
+
+    @property
+    def _model(self) -> str:
+        return self.model or ("all-strings" if self.text else "all-glyphs")
+
+    def _solve_text(self) -> None:
+        if self.pictures or self.explain or self.candidates or self.out is not None:
+            raise FineError("--text solves strings: give no pictures with it, and none of --explain, --candidates and --out")
+        if len(self.text) != 3:
+            raise FineError(f"{len(self.text)} strings are given: expected 3, such as --text abc abd mmnnpp")
+        x, y, new = (check_text(text, name) for text, name in zip(self.text, ("x", "y", "new"), strict=True))
+        answer = solve_text(load(self._model), x, y, new)
+        if self.json:
+            content = {"model": self._model, "answer": answer.text, "probability": answer.probability}
+            print(json.dumps({**content, "rules": [asdict(rule) for rule in answer.rules]}, indent=2))
+            return
+        say(f"{x} → {y}, so {new} → {answer.text}\n")
+        width, longest = (max(len(getattr(rule, name)) for rule in answer.rules) for name in ("rule", "answer"))
+        for rule in answer.rules:
+            name = f"{'=' if rule.explains else ' '} {rule.rule:{width}}  {rule.answer:{longest}}"
+            show_bar(name, rule.probability, console=console, chosen=rule.answer == answer.text)
+        say(f"\n= makes {y} of {x}" if any(rule.explains for rule in answer.rules) else f"\nno rule makes {y} of {x}")
 
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""
@@ -84,7 +112,7 @@ class Solve:
     def _as_json(
         self, answer: Answer | None, verdict: Verdict | None, rules: tuple[NamedRule, ...], drawn: Drawn | None
     ) -> dict[str, Any]:
-        content: dict[str, Any] = {"model": self.model}
+        content: dict[str, Any] = {"model": self._model}
         if answer is not None:
             chosen = str(self.pictures[3 + answer.index])
             content["answer"] = {"index": answer.index, "letter": answer.letter, "file": chosen}

@@ -10,6 +10,7 @@ from fine.errors import FineError, unknown
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import Run, RunConfig
+from fine.strings import SETTINGS
 from fine.tasks import Task
 from fine.training import resume, train
 
@@ -20,10 +21,12 @@ class Train:
 
     task: str = "glyphs"
     """Pictures to train and test on: glyphs, omniglot, cifar100, mnist, extreme-cifar100, extreme-cifar100-omniglot,
-    extreme-omniglot-mnist, or folder:PATH with one subfolder per class."""
+    extreme-omniglot-mnist, or folder:PATH with one subfolder per class; or letters instead of pictures: strings,
+    strings-longer, strings-letters, strings-permuted."""
     rules: str = "affine"
     """What happens to a picture: translation, rotation, reflection, shear, scale, fisheye, wave, black-white, swap,
-    several joined by +, affine (the first five) or all."""
+    several joined by +, affine (the first five) or all. To a string: successor, predecessor, caesar, first, last, reverse,
+    rotate, swap-ends, double, delete, sort, several joined by +, or all."""
     model: str = "fine"
     """fine, fine-nice or fine-mlp (the paper's two); esbn, transformer, hyper-net, predi-net or relation-net, which the paper
     compares them with; or a control: blind, object-only."""
@@ -32,7 +35,7 @@ class Train:
     encoder_from: str = ""
     """A finished run folder whose trained encoder to start from."""
     protocol: str = "quick"
-    """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
+    """quick (6 epochs, one-cycle rate; of strings with new puzzles in each) or paper (200 epochs, batch 32, constant rate)."""
     epochs: OptionalInt = None
     """Passes over the training puzzles, if not the protocol's."""
     batch: OptionalInt = None
@@ -101,12 +104,13 @@ class Train:
             raise unknown("protocol", self.protocol, PROTOCOLS)
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **given(self, Task))
-        training = replace(PROTOCOLS[self.protocol], seed=self.seed, fresh=self.fresh, **given(self, Training))
+        protocol = PROTOCOLS["strings" if task.shows_strings and self.protocol == "quick" else self.protocol]
+        training = replace(protocol, seed=self.seed, fresh=self.fresh or protocol.fresh, **given(self, Training))
         return RunConfig(
             model=self.model,
             task=task,
             training=training,
-            settings=read_settings(self.set),
+            settings={**(SETTINGS if task.shows_strings and self.model == "fine" else {}), **read_settings(self.set)},
             encoder_from=self.encoder_from,
         )
 

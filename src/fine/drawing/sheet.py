@@ -1,6 +1,7 @@
 """A sheet of puzzles as PNG or SVG."""
 
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _INK, _QUIET, _LINE = "#1f2328", "#59636e", "#d1d9e0"
 _LEFT = (0, 112, 232, 344, 472, 572, 672, 772)  # of x, y, x', the question mark, and the choices A to D
 _SIDE, _MARGIN, _GUTTER, _GAP, _DPI = 80, 24, 64, 32, 96
 _LONGEST = (40, 70)  # characters that fit in the two lines below x → y
+_LETTERS_A_LINE = 8  # of a string, in a square
 
 
 def sheet_format(path: Path) -> str:
@@ -91,10 +93,14 @@ def _draw(axes: "Axes", left: float, top: float, view: View, percent: NDArray[An
 
     x, y, second, question, *choices = (left + offset for offset in _LEFT)
     middle, caption = top + _SIDE / 2, top + _SIDE + 18
-    for picture, start in zip(view.pictures.permute(0, 2, 3, 1).numpy(), (x, y, second, *choices), strict=True):
-        extent = (start, start + _SIDE, top + _SIDE, top)
-        # Not resampled ("none"): an SVG then holds the few pixels themselves and is told to keep their edges.
-        axes.imshow(picture.squeeze(), cmap="gray", vmin=0, vmax=255, extent=extent, aspect="auto", interpolation="none")
+    for number, start in enumerate((x, y, second, *choices)):
+        if view.texts:
+            _write_string(axes, start + _SIDE / 2, middle, view.texts[number])
+        else:
+            picture = view.pictures[number].permute(1, 2, 0).squeeze().numpy()
+            extent = (start, start + _SIDE, top + _SIDE, top)
+            # Not resampled ("none"): an SVG then holds the few pixels themselves and is told to keep their edges.
+            axes.imshow(picture, cmap="gray", vmin=0, vmax=255, extent=extent, aspect="auto", interpolation="none")
         _frame(axes, start, top, _SIDE, _LINE, 1)
     for tip in (y, question):
         ends = ((tip - 26, middle), (tip - 6, middle))
@@ -116,6 +122,13 @@ def _draw(axes: "Axes", left: float, top: float, view: View, percent: NDArray[An
             _badge(axes, choice + _SIDE + 1, top - 1, mark)
 
 
+def _write_string(axes: Axes, x: float, y: float, text: str) -> None:
+    """A string in the middle of its square, in as many lines as it needs."""
+    lines = wrap(text, _LETTERS_A_LINE)
+    for number, line in enumerate(lines):
+        _write(axes, x, y + 18 * (number - (len(lines) - 1) / 2), line, size=14, align="center", family="monospace")
+
+
 def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
@@ -130,6 +143,7 @@ def _write(
     colour: str = _INK,
     align: str = "left",
     weight: str = "",
+    family: str = "sans-serif",
 ) -> None:
     points = size * 72 / _DPI
     axes.text(
@@ -141,6 +155,7 @@ def _write(
         ha=align,
         va="center_baseline",
         weight=weight or "normal",
+        family=family,
         parse_math=False,
     )
 

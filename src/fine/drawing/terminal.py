@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 from torch import Tensor
 
-from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, look_at
+from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, View, look_at
 from fine.images.resampling import shrink
 from fine.puzzles import Puzzles
 
@@ -27,6 +27,9 @@ def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool 
             write(Text(heading, style="bold"))
             write(Text())
         for view in views:
+            if view.texts:
+                _show_texts(view, write)
+                continue
             pictures = [_cells(picture, coloured) for picture in shrink(view.pictures, size)]
             labels = Text("   ").join(
                 Text(f"{letter} {mark}".strip().center(size), style=f"bold {_ANSI[mark]}".strip())
@@ -38,6 +41,18 @@ def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool 
             write(Text())
             for line in [*_beside(pictures[3:], arrows=False), labels, Text()]:
                 write(line)
+
+
+def _show_texts(view: View, write: Callable[[Text], None]) -> None:
+    """A puzzle over strings: the example, the question and the choices, a line each."""
+    x, y, new, *choices = view.texts
+    labels = [
+        Text(f"{letter} {choice} {mark}".strip(), style=_ANSI[mark])
+        for letter, choice, mark in zip(LETTERS, choices, view.marks, strict=True)
+    ]
+    write(Text(" · ".join(filter(None, (f"puzzle {view.number}", view.rule, view.verdict))), style="dim"))
+    for line in (Text(f"{x} → {y}"), Text(f"{new} → ?"), Text("   ").join(labels), Text()):
+        write(line)
 
 
 def show_solved(pictures: Tensor, *, console: Console, chosen: int | None = None) -> None:

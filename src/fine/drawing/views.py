@@ -40,6 +40,8 @@ class View:
     wrong_rule: str
     verdict: str
     """What the model answered."""
+    texts: Sequence[str] = ()
+    """What the seven pictures say, where they are strings."""
 
 
 def look_at(puzzles: Puzzles, numbers: Numbers, answers: bool, chosen: Chosen | None) -> dict[str, list[View]]:
@@ -52,11 +54,12 @@ def look_at(puzzles: Puzzles, numbers: Numbers, answers: bool, chosen: Chosen | 
         if not 0 <= number < len(puzzles):
             raise FineError(f"there is no puzzle {number}: the set has {len(puzzles)}, numbered from 0")
     pictures = iter(puzzles.render(every).pictures.mul(255).round().byte())
+    texts = iter(puzzles.texts(every) or [()] * len(every))
 
     def view(number: int) -> View:
-        picture, spec = next(pictures), puzzles.specs[number]
+        picture, text, spec = next(pictures), next(texts), puzzles.specs[number]
         if not answers and places is None:
-            return View(number, picture, [""] * 4, [""] * 4, "", "", "")
+            return View(number, picture, [""] * 4, [""] * 4, "", "", "", text)
         kinds = [KINDS[kind] for kind in puzzles.kinds[number]]
         marks = [TICK if kind == KINDS[0] else "" for kind in kinds]
         verdict = ""
@@ -65,7 +68,7 @@ def look_at(puzzles: Puzzles, numbers: Numbers, answers: bool, chosen: Chosen | 
             marks[place] = marks[place] or CROSS
             verdict = f"answered {LETTERS[place]} {marks[place]} {kinds[place]}"
         right, wrong = (str(puzzles.rules.rules[spec[column]]) for column in (RIGHT, WRONG))
-        return View(number, picture, marks, kinds, right, wrong, verdict)
+        return View(number, picture, marks, kinds, right, wrong, verdict, text)
 
     return {heading: [view(number) for number in members] for heading, members in groups.items()}
 

@@ -16,6 +16,7 @@ from fine.experiments.cells import Cell
 from fine.experiments.paper import ENCODERS, EXTREME, FAMILIES, QUOTED, SIZES, Quoted
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import RunConfig
+from fine.strings import SETTINGS as STRING_SETTINGS
 from fine.tasks import PRESETS, Task
 
 COMPARED = ("relation-net", "predi-net", "hyper-net", "transformer", "esbn")
@@ -34,6 +35,10 @@ LABELS = {
     "p4-cnn": "p4-CNN",
     "resnet": "3-layer ResNet",
     "mlp": "2-layer MLP",
+    "strings": "new strings",
+    "strings-longer": "longer ones",
+    "strings-letters": "new letters",
+    "strings-permuted": "another alphabet",
 }
 """How names are shown, where not as they are."""
 
@@ -226,6 +231,21 @@ def _by_size(name: str, rows: Sequence[str], sizes: Sequence[str], training: Tra
     return _experiment(name, title, rows, sizes, configure, of=("model", "training puzzles"))
 
 
+def _strings(training: Training, images: str) -> Experiment:
+    """Models × tests on strings; those over pictures have no place here, so ``images`` changes nothing."""
+
+    quick = replace(training, epochs=PROTOCOLS["quick"].epochs) == PROTOCOLS["quick"]
+    training = replace(PROTOCOLS["strings"], epochs=training.epochs) if quick else training
+
+    def configure(model: str, column: str) -> RunConfig:
+        settings = STRING_SETTINGS if model == "fine" else {}
+        return RunConfig(model=model, task=Task.preset(column, rules="all"), training=training, settings=settings)
+
+    columns = ("strings", "strings-longer", "strings-letters", "strings-permuted")
+    title = "letter strings, eleven families together: four tests of what is new"
+    return _experiment("strings", title, ("transformer", "fine"), columns, configure, of=("model", "test"))
+
+
 def for_size(training: Training, size: int) -> Training:
     """How to train on more or fewer puzzles than 10,000.
 
@@ -262,6 +282,7 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         partial(_by_size, "scaling", ("fine-nice", "fine-mlp", "fine"), ("10000", "100000", "1000000")),
     ),
     **{name: (title, partial(_about_functions, name)) for name, title in FUNCTIONS.items()},
+    "strings": ("letter strings: new ones, longer ones, new letters, another alphabet", _strings),
 }
 """What each is and how it is made, in the order in which `all` runs them."""
 

@@ -13,7 +13,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fine.experiments.ledger import Epoch, Record, record
 from fine.experiments.measuring import measure
 from fine.experiments.probes import Probe
 from fine.locking import locked
+from fine.models import model_config
 from fine.progress import Progress
 from fine.protocols import Training
 from fine.runs import Run, RunConfig
@@ -62,10 +63,27 @@ def _train(cell: Cell, folder: Path, *, device: str, progress: Progress | None, 
         if run.exists and not cell.same_run(run.config()):
             raise FineError(f"{folder} holds another run than {cell.key}: delete it, or choose another work folder")
         if not run.exists:
-            begin(cell.config, folder, hold=contextlib.nullcontext(), device=device, progress=progress)
+            learned = find_learned(cell.config, folder)
+            begin(cell.config, folder, contextlib.nullcontext(), device=device, progress=progress, learned=learned)
         elif not run.finished:
             go_on(folder, device=device, progress=progress)
         return {"result": read_json(folder / "result.json"), "curve": read_curve(folder / "metrics.csv")}
+
+
+def find_learned(config: RunConfig, folder: Path) -> Run | None:
+    """A finished run beside ``folder`` that learned what this one would and was tested on something else, if there is one."""
+    for other in sorted(folder.parent.iterdir()):
+        with contextlib.suppress(FineError):
+            if Run(other).finished and _learning(Run(other).config()) == _learning(config):
+                return Run(other)
+    return None
+
+
+def _learning(config: RunConfig) -> dict[str, Any]:
+    """All that training depends on, and nothing of the test but whether its pictures have colours."""
+    task = replace(config.task, test_images="", test_rules="", test_classes=0, test_count=1, data_root="")
+    settings = asdict(model_config(config.model, config.settings))
+    return {**asdict(config), "task": asdict(task), "settings": settings, "channels": config.task.picture_channels}
 
 
 def read_outcome(cell: Cell, outcome: dict[str, Any]) -> Record:

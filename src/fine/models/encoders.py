@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
 from fine.models.initialisation import kaiming
+from fine.models.string_encoder import StringEncoder
 from fine.models.symmetry import P4, P4M, GroupBatchNorm, GroupBias, GroupConv, output_size
 
 
@@ -200,9 +201,16 @@ class ConvNet(nn.Module):
         return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
 
 
-AnyEncoder = P4CNN | P4MCNN | ResNet | MLP | ConvNet
+AnyEncoder = P4CNN | P4MCNN | ResNet | MLP | ConvNet | StringEncoder
 
-ENCODERS: dict[str, type[AnyEncoder]] = {"p4-cnn": P4CNN, "p4m-cnn": P4MCNN, "resnet": ResNet, "mlp": MLP, "conv": ConvNet}
+ENCODERS: dict[str, type[AnyEncoder]] = {
+    "p4-cnn": P4CNN,
+    "p4m-cnn": P4MCNN,
+    "resnet": ResNet,
+    "mlp": MLP,
+    "conv": ConvNet,
+    "strings": StringEncoder,
+}
 
 
 def make_encoder(name: str, *, channels: int, size: int, code: int, columns: int) -> AnyEncoder:

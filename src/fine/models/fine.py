@@ -29,7 +29,7 @@ class FINEConfig:
     """Everything that makes one FINE differ from another."""
 
     encoder: str = "p4m-cnn"
-    """p4m-cnn, p4-cnn, resnet, mlp or conv."""
+    """p4m-cnn, p4-cnn, resnet, mlp or conv; strings reads letters (docs/strings.md)."""
     standardise: str = "picture"
     """What is brought to mean 0 and variance 1 first, so that dim and bright puzzles look alike: none; every picture by itself
     (best for drawings); or every pair as its first picture is, y with x and the choices with x' (best for photographs)."""

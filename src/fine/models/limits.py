@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from fine.models.memory import pseudo_inverse
 from fine.rules import RuleSet, Warp
+from fine.strings.oracle import StringOracle
+from fine.strings.rules import StringRules
 
 
 class Oracle(nn.Module):
@@ -57,7 +59,7 @@ class Pixels(nn.Module):
 
 
 LIMITS: dict[str, Callable[[RuleSet, int], nn.Module]] = {
-    "oracle": lambda rules, size: Oracle(rules, size=size),
+    "oracle": lambda rules, size: StringOracle(rules) if isinstance(rules, StringRules) else Oracle(rules, size=size),
     "pixels": lambda rules, size: Pixels(),
 }
 """(rules of the test, size of the pictures) -> what to measure against, by name."""

@@ -30,6 +30,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in _HERE.glob("*/model.safetensors")))
 
 
+def picture_models() -> tuple[str, ...]:
+    """Those of them that see pictures; the others read strings."""
+    return tuple(name for name in names() if read_json(_HERE / name / "config.json")["config"]["encoder"] != "strings")
+
+
 def folder_of(name: str) -> Path:
     """Where a model of the package is; RunConfig takes it for `encoder_from`."""
     if name not in names():

@@ -9,6 +9,7 @@ from fine.models import model_config
 from fine.models.sharing import CARD
 from fine.protocols import PROTOCOLS
 from fine.runs import RunConfig
+from fine.strings.alphabet import LONGEST
 from fine.tasks import PRESETS, Task
 
 _PICTURES = {
@@ -16,7 +17,13 @@ _PICTURES = {
     "omniglot": "handwritten characters of Omniglot (Lake et al., 2015; MIT licence)",
     "cifar100": "photographs of CIFAR-100 (Krizhevsky, 2009; no licence stated)",
     "mnist": "handwritten digits of MNIST (LeCun et al., 1998; no licence stated)",
+    "strings": "letter strings that the program makes itself",
 }
+_SOLVE = {
+    False: 'fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png", "d.png"])',
+    True: 'fine.solve_text(model, "abc", "abd", "mmnnpp").text',
+}
+"""How to ask a model of pictures, and one of strings."""
 _OPTIONS = ("train_count", "test_count", "size", "validation")  # what `fine train` can change of a named task
 
 
@@ -28,6 +35,10 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     pictures = _PICTURES.get(task.images, task.images)
     tested = _PICTURES.get(task.test_images, task.test_images) if task.test_images else f"other classes of {task.images}"
     shape = f"{'grey' if config.channels == 1 else 'colour'} pictures of {task.size} × {task.size}"
+    seen = f"It sees {shape}: what vanishes there, it cannot see."
+    if task.shows_strings:
+        shape = f"strings of up to {LONGEST} letters, a to z"
+        seen = "It looks at a few places from either end of a string; what lies further inside, it cannot see."
     return (
         f"""{CARD}
 # {name}
@@ -38,7 +49,7 @@ A FINE that has learned **{task.rules}** rules from {pictures}. It sees {shape}.
 import fine
 
 model = fine.load("{name}")  # or the path of this folder
-print(fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png", "d.png"]))
+print({_SOLVE[task.shows_strings]})
 ```
 
 ## Training
@@ -63,7 +74,7 @@ The wrong choices show the right object under a wrong rule, a wrong object under
 ## Limits
 
 - It knows the rules it was trained on, on their grids; what is between or beyond them it has not been tested on here.
-- It sees {shape}: what vanishes there, it cannot see.
+- {seen}
 - It always chooses. If none of the choices is right, the probabilities may still be high.
 
 ## Licence
@@ -133,6 +144,8 @@ def _amount(config: RunConfig) -> str:
 
 def _licences(task: Task) -> str:
     sources = [source for source in (task.images, task.test_images) if source in OFFICIAL]
+    if task.shows_strings:
+        return "Nothing of others went into it."
     if not sources:
         return "No pictures of others went into it." if task.images == "glyphs" else "Its pictures are their owners'."
     return f"The pictures it was trained on have their own terms ({', '.join(sources)}); none of them are in this folder."

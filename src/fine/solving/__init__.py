@@ -12,5 +12,19 @@ from fine.solving.answers import Answer, solve, solve_many
 from fine.solving.drawn import Drawn, draw_answer
 from fine.solving.naming import NamedRule, explain
 from fine.solving.pictures import Source, read_picture
+from fine.solving.texts import RankedRule, TextAnswer, solve_text
 
-__all__ = ["Answer", "Drawn", "NamedRule", "Source", "draw_answer", "explain", "read_picture", "solve", "solve_many"]
+__all__ = [
+    "Answer",
+    "Drawn",
+    "NamedRule",
+    "RankedRule",
+    "Source",
+    "TextAnswer",
+    "draw_answer",
+    "explain",
+    "read_picture",
+    "solve",
+    "solve_many",
+    "solve_text",
+]

@@ -88,6 +88,8 @@ def fitted(model: FINE, pictures: Tensor, plain: Sequence[int] = (0, 2)) -> Tens
 
     ``plain`` are the places of the pictures to which nothing has happened.
     """
+    if model.config.encoder == "strings":
+        raise FineError("this model reads strings, not pictures: use solve_text, or `fine solve --text X Y NEW`")
     device = next(model.parameters()).device
     sized = _sized(pictures.flatten(0, 1).to(device), model).unflatten(0, pictures.shape[:2])
     # Models for colour have learned from photographs, where a white wall is not paper: they see pictures as they are.
