@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import torch
 import torch.nn.functional as F
@@ -56,6 +56,10 @@ class FINEConfig:
     """Where keys come from: tied (they start as the values), shared (they are the values) or own (they start apart)."""
     readings: int = 4
     """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
+    groups: int = 0
+    """Groups of as many slots each, of which the one that explains a pair best answers; 0: all slots together."""
+    slot_form: str = ""
+    """How slots are stored: empty, as whole matrices; rank-4, as products of two thin ones; or kronecker, of two small ones."""
 
 
 STANDARDS = ("none", "picture", "pair")
@@ -115,9 +119,18 @@ class FINE(nn.Module, Shared):
             keys=config.keys,
             moves=self.encoder.row_moves,
             symmetry=config.symmetry,
+            groups=config.groups,
+            form=config.slot_form,
         )
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)
         self.distance = WeightedDistance(rows=self.encoder.rows, columns=self.encoder.columns)
+
+    def train(self, mode: bool = True) -> Self:
+        """Learn from now on, or answer; an encoder whose weights do not learn keeps the statistics it has, too."""
+        super().train(mode)
+        if not any(parameter.requires_grad for parameter in self.encoder.parameters()):
+            self.encoder.eval()
+        return self
 
     def encode(self, pictures: Tensor, *, firsts: Sequence[int] | None = None) -> Tensor:
         """x, y and perhaps x' and choices (b, n, channels, size, size) -> codes (b, n, rows, columns), in one encoder batch.
