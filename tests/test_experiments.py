@@ -187,6 +187,8 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "continual": (6, 2),
+    "memory": (7, 2),
 }
 
 

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from fine import FINE, FINEConfig, FineError, RunConfig, Task, Training, load, resume, train
-from fine.continual import figures
+from fine.continual.rehearsal import KEPT, rehearsed
+from fine.continual.stages import figures
 from fine.evaluation import evaluate
 from fine.models.growing import grow, memories, most_used, prune, use
 from fine.models.memory import FunctionalMemory
+from fine.pretrained import names, origin
 from fine.pretrained.exporting import export
-from fine.rehearsal import KEPT, rehearsed
 from fine.rules import rule_set
 from fine.runs import Run
 
@@ -193,3 +194,28 @@ def test_a_form_that_slots_cannot_have_is_refused(form):
 def test_warps_are_no_rules_to_be_tested_on():
     assert "warps" not in rule_set("all").families
     assert list(rule_set("warps+swap").families) == ["warps", "swap"]
+
+
+def test_a_rule_is_added_to_a_model_of_the_package(fine, tmp_path):
+    out = tmp_path / "with-swap"
+    done = fine(
+        *("learn", "--from", "all-glyphs", "--known", "affine", "--rules", "swap", "--out", out, "--epochs", 1),
+        *("--train-count", 64, "--test-count", 40),
+    )
+    assert done.code == 0 and "all-glyphs knows affine and learns swap" in done.out and "before" in done.out, done.err
+    grown, old = load(out), load("all-glyphs")
+    assert grown.config == replace(old.config, slots=32, groups=2)
+    assert torch.equal(grown.backbone.memories[0].values[:16], old.backbone.memories[0].values)
+    again = fine("learn", "--from", out, "--rules", "swap")
+    assert again.code == 2 and "knows swap already" in again.err and again.err.count("\n") == 1
+
+
+def test_what_a_model_knows_goes_with_it(fine, tmp_path):
+    model().save_pretrained(tmp_path / "silent")
+    told = fine("learn", "--from", tmp_path / "silent", "--rules", "swap")
+    assert told.code == 2 and "does not say what it was trained on" in told.err
+    assert {name: origin(name).rules for name in names()} == {
+        "all-glyphs": "all",
+        "affine-omniglot": "affine",
+        "affine-cifar": "affine",
+    }

@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.allocation import keep_freed_memory
+from fine.continual.rehearsal import rehearsed
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.locking import locked
@@ -31,7 +32,6 @@ from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from
 from fine.randomness import random_below, random_order
-from fine.rehearsal import rehearsed
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
@@ -60,7 +60,7 @@ def begin(config: RunConfig, folder: Path, hold: Hold, *, device: str = "cpu", p
     config.check()
     _refuse_a_run(run)
     if config.training.arrival and not config.grown_from:
-        from fine.continual import begin_in_turn  # late, because it is made of runs
+        from fine.continual.stages import begin_in_turn  # late, because it is made of runs
 
         return begin_in_turn(config, folder, hold, device=device, progress=progress)
     # A run keeps all settings of its model, so that it can be loaded after their defaults have changed.
@@ -82,7 +82,7 @@ def go_on(folder: Path, *, device: str = "cpu", progress: Progress | None = None
         raise FineError(f"{folder} holds a finished run: test it with `fine evaluate {folder}`, or train in another folder")
     config.check()
     if config.training.arrival and not config.grown_from:
-        from fine.continual import learn_in_turn
+        from fine.continual.stages import learn_in_turn
 
         return learn_in_turn(config, folder, device=device, progress=progress)
     return Trainer(run, config, torch.device(device)).complete(progress or Silent())

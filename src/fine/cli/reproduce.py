@@ -16,6 +16,7 @@ from fine.experiments.comparison import Comparison, Entry, caption, compare, mar
 from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Executor, LocalProcesses
+from fine.experiments.growth import draw_figure, further_table
 from fine.experiments.ledger import Ledger
 from fine.experiments.runner import Summary, check_pictures, run_cells
 from fine.experiments.tables import EXPERIMENTS, Experiment, cells, label, make_experiment, select
@@ -31,7 +32,8 @@ class Reproduce:
     """Run what is missing of the paper's tables and figures, and show them beside the paper's numbers."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, scaling, or all; none: list them."""
+    """table1, table2, table3, table4, figure-memories, figure-training-size, scaling, continual, memory, or all; none: list
+    them."""
     list: bool = False
     """Only say what there is, and how much of it has been run."""
     dry_run: bool = False
@@ -94,9 +96,11 @@ class Reproduce:
         for experiment in experiments:
             comparison = compare(experiment, ledger)
             path = self.results / f"{self._file_name(experiment)}.md"
-            write_text(path, markdown(comparison))
+            write_text(path, markdown(comparison) + further_table(comparison))
             print_comparison(comparison)
             say(f"written to {path}")
+            if draw_figure(comparison, path.with_suffix(".png")):
+                say(f"drawn to {path.with_suffix('.png')}")
         self._say_what_is_left(summary, ledger)
 
     def _run(self, missing: Sequence[Cell], ledger: Ledger) -> Summary:

@@ -52,6 +52,21 @@ LAYERS = (0, 2, 4, 6)
 """The grid of figure-memories; the paper draws 0 to 64 slots and 0 to 6 layers, and does not name the steps."""
 
 
+ARRIVING = ("joint", "anchor", "anchor, after warps", "plain", "grow", "rehearsal")
+"""Rows of `continual`: how nine families are learnt, all together first."""
+
+SLOT_FORMS: dict[str, dict[str, Any]] = {
+    "full": {},
+    **{f"rank-{rank}": {"slot_form": f"rank-{rank}"} for rank in (8, 4, 2, 1)},
+    "kronecker": {"slot_form": "kronecker"},
+    "one for two layers": {"backbone": "residual", "keys": "shared"},
+}
+"""Rows of `memory`: how slots are stored."""
+
+GRIDS: dict[str, dict[str, Any]] = {"16 rows": {}, "64 rows": {"code": 1024, "slots": 4}}
+"""Columns of `memory`: places in a code, hence the size of a slot; with 64 rows a slot has 4,096 numbers."""
+
+
 @dataclass(frozen=True)
 class Place:
     """One place of a table: a row, a column, the cell that belongs there (with seed 0) and what the paper has."""
@@ -203,6 +218,41 @@ def _by_size(name: str, rows: Sequence[str], sizes: Sequence[str], training: Tra
     return _experiment(name, title, rows, sizes, configure, of=("model", "training puzzles"))
 
 
+def _continual(training: Training, images: str) -> Experiment:
+    """How nine families are learnt × pictures."""
+
+    def configure(row: str, pictures: str) -> RunConfig:
+        arrival, _, first = row.partition(", after ")
+        task = replace(Task.preset(pictures, rules="all"), train_count=20_000, test_count=4_500)
+        if first:
+            task = replace(task, rules=f"{first}+all", test_rules="all")
+        # As many slots as a family needs by itself, for each of them; and as many as all of them need together.
+        families = 10 if first else 9
+        settings: dict[str, Any] = {"slots": 16}
+        if arrival in ("anchor", "grow"):
+            settings = {"slots": 8 * families, "groups": families}
+        if pictures == "cifar100":
+            settings["standardise"] = "pair"  # what is best for photographs that are moved and sheared
+        how = replace(training, epochs=max(1, training.epochs // 2), arrival="" if arrival == "joint" else arrival)
+        return RunConfig(model="fine", task=task, training=how, settings=settings)
+
+    columns = (images,) if images else ("omniglot", "cifar100")
+    title = "nine families, one after another, tested on all of them at the end"
+    return _experiment("continual", title, ARRIVING, columns, configure, of=("arrival", "pictures"))
+
+
+def _small_memories(training: Training, images: str) -> Experiment:
+    """Forms of slots × their size."""
+
+    def configure(form: str, grid: str) -> RunConfig:
+        task = replace(Task.preset(images or "omniglot", rules="affine"), train_count=5_000, test_count=5_000)
+        how = replace(training, epochs=max(1, training.epochs * 2 // 3))
+        return RunConfig(model="fine", task=task, training=how, settings={**GRIDS[grid], **SLOT_FORMS[form]})
+
+    title = f"{images or 'omniglot'}, multi-affine: slots of fewer numbers"
+    return _experiment("memory", title, tuple(SLOT_FORMS), tuple(GRIDS), configure, of=("slots", "code"))
+
+
 def for_size(training: Training, size: int) -> Training:
     """How to train on more or fewer puzzles than 10,000.
 
@@ -231,6 +281,8 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         "10,000 to 1,000,000 training puzzles",
         partial(_by_size, "scaling", ("fine-nice", "fine-mlp", "fine"), ("10000", "100000", "1000000")),
     ),
+    "continual": ("nine families, one after another", _continual),
+    "memory": ("slots of fewer numbers", _small_memories),
 }
 """What each is and how it is made, in the order in which `all` runs them."""
 

@@ -14,6 +14,8 @@ from fine.errors import FineError, unknown
 from fine.models.fine import FINE
 from fine.runs import Run
 from fine.storage import read_json
+from fine.tasks import Task
+from fine.typed_json import read_as
 
 _HERE = Path(__file__).parent
 
@@ -28,6 +30,22 @@ def folder_of(name: str) -> Path:
     if name not in names():
         raise unknown("pretrained model", name, names())
     return _HERE / name
+
+
+def origin(name: str | Path) -> Task | None:
+    """What the model called ``name``, or in a folder, was trained on; None if its folder does not say."""
+    folder = folder_of(str(name)) if str(name) in names() else Path(name)
+    content = read_json(folder / "config.json")
+    if "task" in content:
+        return Run(folder).config().task
+    learned = content.get("learned")
+    if learned is None:
+        return None
+    try:
+        return read_as(Task, learned, "learned")
+    except ValueError as problem:
+        path = folder / "config.json"
+        raise FineError(f"{path} does not say what the model has learned ({problem}): export the run again") from problem
 
 
 def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:

@@ -1,12 +1,13 @@
 """A finished run as a folder to give away: weights, configuration and card, the same folder the hub has."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from fine.errors import FineError
 from fine.pretrained import load
 from fine.pretrained.cards import card
 from fine.runs import Run
-from fine.storage import read_json, write_text
+from fine.storage import read_json, write_json, write_text
 
 
 def export(run_folder: Path, folder: Path) -> None:
@@ -24,3 +25,6 @@ def export(run_folder: Path, folder: Path) -> None:
         raise FineError(f"{run_folder / 'result.json'} lacks what a card needs ({problem}): train the run again") from problem
     write_text(folder / "README.md", text)
     model.save_pretrained(folder)
+    # So that whoever teaches it one more rule need not be told what it knows.
+    learned = {name: value for name, value in asdict(replace(config.task, data_root="")).items() if value}
+    write_json(folder / "config.json", {**read_json(folder / "config.json"), "learned": learned})
