@@ -39,7 +39,7 @@ class Lesson:
         if learned is None and not (task and known):
             raise FineError(f"{source} does not say what it was trained on: give --task, such as glyphs, and --known, rules")
         before = Task.preset(task, rules=rules) if task or learned is None else learned
-        known = known or (before.test_rules or before.rules)
+        known = known or (before.test_rules or before.rules).partition(":")[0]
         if again := rule_set(known).families.keys() & rule_set(rules).families.keys():
             raise FineError(f"{source} knows {min(again)} already: give rules that are not among {known}")
         about = replace(before, rules=rules, test_rules=f"{known}+{rules}", channels=model.channels, size=model.size)
