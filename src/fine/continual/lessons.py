@@ -19,6 +19,8 @@ from fine.tasks import Task
 
 LESSON = Training(epochs=4, rate=4e-3, arrival="anchor")
 """How a rule is learnt: at twice the usual rate, for slots that start from others and an encoder that is held."""
+PUZZLES = 4_000
+"""Training puzzles of a lesson, which has only slots to learn."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Lesson:
         known = known or (before.test_rules or before.rules).partition(":")[0]
         if again := rule_set(known).families.keys() & rule_set(rules).families.keys():
             raise FineError(f"{source} knows {min(again)} already: give rules that are not among {known}")
-        about = replace(before, rules=rules, test_rules=f"{known}+{rules}", channels=model.channels, size=model.size)
+        about = replace(before, rules=rules, test_rules=f"{known}+{rules}", train_count=PUZZLES)
+        about = replace(about, channels=model.channels, size=model.size)
         settings = asdict(grow(model).config)
         return Lesson(known, RunConfig(task=about, training=training, settings=settings, grown_from=source))
 
