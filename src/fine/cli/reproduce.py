@@ -48,6 +48,8 @@ class Reproduce:
     """Run only these models, separated by commas."""
     columns: str = ""
     """Run only these columns, separated by commas."""
+    rows: str = ""
+    """Run only these rows, separated by commas."""
     protocol: str = "quick"
     """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
     images: str = ""
@@ -143,8 +145,8 @@ class Reproduce:
 
     def _cells(self, experiments: Sequence[Experiment]) -> Sequence[Cell]:
         """The cells asked for."""
-        models, columns = (tuple(filter(None, text.split(","))) for text in (self.models, self.columns))
-        places = select(experiments, models=models, columns=columns)
+        models, columns, rows = (tuple(filter(None, text.split(","))) for text in (self.models, self.columns, self.rows))
+        places = select(experiments, models=models, columns=columns, rows=rows)
         wanted = cells(places, seeds=self.seeds)
         for cell in wanted:
             cell.config.check()

@@ -52,7 +52,7 @@ LAYERS = (0, 2, 4, 6)
 """The grid of figure-memories; the paper draws 0 to 64 slots and 0 to 6 layers, and does not name the steps."""
 
 
-ARRIVING = ("joint", "anchor", "anchor, after warps", "plain", "grow", "rehearsal")
+ARRIVING = ("joint", "anchor", "anchor after warps", "plain", "grow", "rehearsal")
 """Rows of `continual`: how nine families are learnt, all together first."""
 
 SLOT_FORMS: dict[str, dict[str, Any]] = {
@@ -114,16 +114,27 @@ def label(name: str) -> str:
     return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
 
 
-def select(experiments: Sequence[Experiment], *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Place]:
-    """The places of some experiments with these models and in these columns; none named: all."""
-    places = [place for experiment in experiments for place in experiment.places]
-    known, among = {place.cell.config.model for place in places}, {place.column for place in places}
-    wanted_models, wanted_columns = set(models) or known, set(columns) or among
+def select(
+    experiments: Sequence[Experiment],
+    *,
+    models: Iterable[str] = (),
+    columns: Iterable[str] = (),
+    rows: Iterable[str] = (),
+) -> list[Place]:
+    """The places of some experiments with these models, in these columns and rows; none named: all."""
+    places = every = [place for experiment in experiments for place in experiment.places]
     whose = " or ".join(experiment.name for experiment in experiments)
-    for kind, wanted, there in (("model", wanted_models, known), ("column", wanted_columns, among)):
+    kinds: tuple[tuple[str, Iterable[str], Callable[[Place], str]], ...] = (
+        ("model", models, lambda place: place.cell.config.model),
+        ("column", columns, lambda place: place.column),
+        ("row", rows, lambda place: place.row),
+    )
+    for kind, named, of in kinds:
+        there, wanted = {of(place) for place in every}, set(named)
         for name in sorted(wanted - there):
             raise unknown(f"{kind} of {whose}", name, sorted(there))
-    return [place for place in places if place.cell.config.model in wanted_models and place.column in wanted_columns]
+        places = [place for place in places if not wanted or of(place) in wanted]
+    return places
 
 
 def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
@@ -222,7 +233,7 @@ def _continual(training: Training, images: str) -> Experiment:
     """How nine families are learnt × pictures."""
 
     def configure(row: str, pictures: str) -> RunConfig:
-        arrival, _, first = row.partition(", after ")
+        arrival, _, first = row.partition(" after ")
         task = replace(Task.preset(pictures, rules="all"), train_count=20_000, test_count=4_500)
         if first:
             task = replace(task, rules=f"{first}+all", test_rules="all")
