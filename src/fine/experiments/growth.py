@@ -101,7 +101,7 @@ def _speed(entry: Entry) -> str:
 
 
 def _staircase(comparison: Comparison) -> Figure:
-    """Accuracy after each stage: over the families that have come so far, one step a stage; and over those to come, dotted."""
+    """Accuracy over the families that have come so far, one step a stage; dotted is what ignoring the rule gives."""
     columns = [c for c in comparison.experiment.columns if any(in_turn(e) for e in comparison.entries if e.place.column == c)]
     columns = columns or [comparison.experiment.columns[0]]
     figure = Figure(figsize=(5.2 * len(columns) + 1.6, 4.2), layout="constrained")
