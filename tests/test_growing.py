@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from fine import FINE, FINEConfig, FineError, RunConfig, Task, Training, load, resume, train
 from fine.continual.rehearsal import KEPT, rehearsed
@@ -17,8 +20,28 @@ from fine.pretrained.exporting import export
 from fine.rules import rule_set
 from fine.runs import Run
 
-TASK = replace(Task.preset("glyphs", rules="translation+reflection+swap"), train_count=192, test_count=60)
 GROWN = {"slots": 6, "groups": 3}
+ANCHOR = Training(epochs=1, batch=16, arrival="anchor")
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory) -> Task:
+    """Three families over a few pictures of noise, which are there sooner than glyphs."""
+    folder, noise = tmp_path_factory.mktemp("pictures"), np.random.default_rng(0)
+    for label in "abcdef":
+        (folder / label).mkdir()
+        for number in range(2):
+            pixels = noise.integers(256, size=(32, 32), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / label / f"{number}.png")
+    return replace(Task.preset(f"folder:{folder}", rules="translation+reflection+swap"), train_count=64, test_count=24)
+
+
+@pytest.fixture(scope="module")
+def anchored(task, tmp_path_factory) -> Path:
+    """A run whose families came one after another."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    train(RunConfig(task=task, training=ANCHOR, settings=GROWN), folder)
+    return folder
 
 
 def model(**settings: object) -> FINE:
@@ -27,8 +50,8 @@ def model(**settings: object) -> FINE:
 
 
 @pytest.fixture(scope="module")
-def pictures():
-    return TASK.test_puzzles().render(range(20)).pictures
+def pictures(task):
+    return task.test_puzzles().render(range(20)).pictures
 
 
 @pytest.mark.parametrize("settings", [{}, {"backbone": "residual", "keys": "shared"}, {"slot_form": "rank-2"}])
@@ -52,9 +75,8 @@ def test_the_group_that_explains_the_pair_answers():
     torch.testing.assert_close(made, hidden.expand(5, 6, 6), atol=1e-3, rtol=1e-3)
 
 
-def test_nothing_old_moves_while_a_rule_is_learnt_with_an_anchor(tmp_path):
-    train(RunConfig(task=TASK, training=Training(epochs=1, batch=32, arrival="anchor"), settings=GROWN), tmp_path / "run")
-    first, last = load(tmp_path / "run/1-translation"), load(tmp_path / "run/3-swap")
+def test_nothing_old_moves_while_a_rule_is_learnt_with_an_anchor(anchored):
+    first, last = load(anchored / "1-translation"), load(anchored / "3-swap")
     old, new = first.state_dict(), last.state_dict()
     for name, tensor in old.items():
         kept = new[name][: len(tensor)] if name.startswith("backbone.memories") else new[name]
@@ -63,17 +85,17 @@ def test_nothing_old_moves_while_a_rule_is_learnt_with_an_anchor(tmp_path):
     assert not torch.equal(values[:2], values[2:4]) and not torch.equal(values[2:4], values[4:])
 
 
-def test_growing_without_an_anchor_moves_the_encoder_and_no_old_slot(tmp_path):
-    train(RunConfig(task=TASK, training=Training(epochs=1, batch=32, arrival="grow"), settings=GROWN), tmp_path / "run")
+def test_growing_without_an_anchor_moves_the_encoder_and_no_old_slot(task, tmp_path):
+    train(RunConfig(task=task, training=replace(ANCHOR, arrival="grow"), settings=GROWN), tmp_path / "run")
     old, new = (load(tmp_path / "run" / name).state_dict() for name in ("1-translation", "2-reflection"))
     assert torch.equal(new["backbone.memories.0.keys"][:2], old["backbone.memories.0.keys"])
     assert not torch.equal(new["encoder.layers.0.weight"], old["encoder.layers.0.weight"])
 
 
-@pytest.mark.parametrize("arrival", ["plain", "rehearsal", "anchor"])
-def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(arrival, tmp_path, monkeypatch):
+@pytest.mark.parametrize("arrival", ["rehearsal", "anchor"])
+def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(arrival, task, tmp_path):
     settings = GROWN if arrival == "anchor" else {"slots": 2}
-    config = RunConfig(task=TASK, training=Training(epochs=2, batch=32, arrival=arrival), settings=settings)
+    config = RunConfig(task=task, training=Training(epochs=2, batch=16, arrival=arrival), settings=settings)
     train(config, tmp_path / "whole")
 
     class StopError(Exception):
@@ -94,29 +116,27 @@ def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(arrival, tmp_pa
     whole, parts = (load(tmp_path / name).state_dict() for name in ("whole", "parts"))
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
     rows = json.loads((tmp_path / "parts/result.json").read_text())["stages"]
-    assert [row["family"] for row in rows] == list(rule_set(TASK.rules).families)
+    assert [row["family"] for row in rows] == list(rule_set(task.rules).families)
     assert len((tmp_path / "parts/metrics.csv").read_text().splitlines()) == 1 + 3 * 2
 
 
-def test_a_grown_run_is_a_run_like_any_other(tmp_path, fine):
-    train(RunConfig(task=TASK, training=Training(epochs=1, batch=32, arrival="anchor"), settings=GROWN), tmp_path / "run")
-    whole = load(tmp_path / "run")
+def test_a_grown_run_is_a_run_like_any_other(anchored, task, tmp_path, fine):
+    whole = load(anchored)
     assert (whole.config.slots, whole.config.groups) == (6, 3)
-    export(tmp_path / "run", tmp_path / "model")
-    puzzles = TASK.test_puzzles()
+    export(anchored, tmp_path / "model")
+    puzzles = task.test_puzzles()
     assert evaluate(load(tmp_path / "model"), puzzles).accuracy == evaluate(whole, puzzles).accuracy
-    done = fine("evaluate", tmp_path / "run")
+    done = fine("evaluate", anchored)
     assert done.code == 0 and f"{evaluate(whole, puzzles).accuracy:.1%}" in done.out
 
 
-def test_a_model_is_refused_what_it_cannot_learn(tmp_path):
-    anchor = Training(epochs=1, arrival="anchor")
+def test_a_model_is_refused_what_it_cannot_learn(task, tmp_path):
     with pytest.raises(FineError, match="set groups=3"):
-        train(RunConfig(task=TASK, training=anchor), tmp_path / "run")
+        train(RunConfig(task=task, training=ANCHOR), tmp_path / "run")
     with pytest.raises(FineError, match="is one family"):
-        train(RunConfig(task=replace(TASK, rules="swap"), training=anchor), tmp_path / "run")
+        train(RunConfig(task=replace(task, rules="swap"), training=ANCHOR), tmp_path / "run")
     with pytest.raises(FineError, match="unknown way for rules to arrive 'grows'"):
-        train(RunConfig(task=TASK, training=replace(anchor, arrival="grows")), tmp_path / "run")
+        train(RunConfig(task=task, training=replace(ANCHOR, arrival="grows")), tmp_path / "run")
     with pytest.raises(FineError, match="cannot grow in groups"):
         grow(model(analogy="similarity"))
     assert not (tmp_path / "run").exists()
@@ -134,20 +154,20 @@ def test_figures_of_a_sequence_worked_out_by_hand():
     assert found.transfer == pytest.approx(((0.6 - 0.5) + (0.4 - 0.5)) / 2)
 
 
-def test_rehearsal_shows_the_very_puzzles_of_before():
-    task = replace(TASK, rules="reflection+swap", train_count=KEPT + 50)
-    mixed, old = rehearsed(task, seed=3), replace(task, rules="reflection").training_puzzles(seed=3)
+def test_rehearsal_shows_the_very_puzzles_of_before(task):
+    both = replace(task, rules="reflection+swap", train_count=KEPT + 50)
+    mixed, old = rehearsed(both, seed=3), replace(both, rules="reflection").training_puzzles(seed=3)
     assert len(mixed) == KEPT + KEPT + 50
     torch.testing.assert_close(mixed.render([0, 7]).pictures, old.render([0, 7]).pictures)
     assert set(mixed.hidden[KEPT:]) <= set(rule_set("reflection+swap").families["swap"])
 
 
-def test_a_slot_that_is_not_used_goes_without_a_trace(pictures):
+def test_a_slot_that_is_not_used_goes_without_a_trace(task, pictures):
     whole = model()
     with torch.no_grad():
         for slots in (whole.backbone.memories[0].values, whole.backbone.memories[0].keys):
             slots[2] = 0
-    puzzles = TASK.test_puzzles()
+    puzzles = task.test_puzzles()
     assert use(whole, puzzles)[2] == 0 and most_used(whole, puzzles, 3) == [0, 1, 3]
     smaller = prune(whole, keep=most_used(whole, puzzles, 3))
     assert smaller.config.slots == 3

@@ -62,6 +62,8 @@ class FINEConfig:
     """How slots are stored: empty, as whole matrices; rank-4, as products of two thin ones; or kronecker, of two small ones."""
 
 
+EXPLAINING = 2.0
+"""What it costs a new group of slots to leave a pair unexplained, beside a wrong answer."""
 STANDARDS = ("none", "picture", "pair")
 
 
@@ -170,6 +172,9 @@ class FINE(nn.Module, Shared):
         """The same, once the pictures are encoded."""
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
+        for memory in self.backbone.memories:
+            if memory.training and getattr(memory, "learning", None) is not None:
+                loss = loss + EXPLAINING * memory.unexplained  # a group must be the one that explains its rules, to be asked
         if self.config.readings > 1:
             loss = loss + self._other_readings(codes, 3 + answers)
         return logits, loss

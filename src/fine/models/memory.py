@@ -59,7 +59,7 @@ class FunctionalMemory(nn.Module):
     all sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing
     to compare with, and the query itself is the weight.
 
-    Slots in several ``groups`` are fitted a group at a time, and the group whose function takes x nearest to y is the one that
+    Slots in several ``groups`` are fitted a group at a time, and the group whose values explain the pair best is the one that
     answers: so a group can be added without any change to what the others say.
     """
 
@@ -68,6 +68,8 @@ class FunctionalMemory(nn.Module):
     keys: nn.Parameter | Factors | None
     learning: int | None = None
     """The one group that is read in training, while it learns; None: the group that explains the pair best, as in testing."""
+    unexplained: Tensor | None = None
+    """While a group learns: what it left of each y of the last batch, as a share."""
 
     def __init__(
         self,
@@ -141,16 +143,16 @@ class FunctionalMemory(nn.Module):
         return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
     def _fit_of_one_group(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (b, s), 0 for slots of other groups
-        groups = values.chunk(self.groups)
+        groups = values.unflatten(0, (self.groups, -1))
         if self.training and self.learning is not None:
-            mixes = values.new_zeros(len(x), self.groups, len(groups[0]))
-            mixes[:, self.learning] = self._fit(groups[self.learning], x, y)
+            group, mixes = groups[self.learning], values.new_zeros(len(x), *groups.shape[:2])
+            mix = mixes[:, self.learning] = self._fit(group, x, y)
+            self.unexplained = _unexplained(group, mix, x, y)
             return mixes.flatten(1)
-        keys = self._all_forms(self.matrices()[1]).unflatten(0, (self.groups, -1))
-        mixes = torch.stack([self._fit(group, x, y) for group in groups], dim=1)  # (b, g, s)
-        made = torch.einsum("bgs,gsoi->bgoi", mixes, keys) @ x[:, None]
-        best = (made - y[:, None]).square().sum((-2, -1)).argmin(1)  # the group that takes x nearest to y
-        return (mixes * F.one_hot(best, self.groups)[..., None]).flatten(1)
+        fits = [self._fit(group, x, y) for group in groups]
+        missed = [_unexplained(group, mix, x, y) for group, mix in zip(groups, fits, strict=True)]
+        best = F.one_hot(torch.stack(missed, dim=1).argmin(1), self.groups)  # (b, g)
+        return (torch.stack(fits, dim=1) * best[..., None]).flatten(1)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         if not self.slots:
@@ -169,6 +171,12 @@ class FunctionalMemory(nn.Module):
     def _all_forms(self, matrices: Tensor) -> Tensor:  # (slots, o, i) -> (slots × ways, o, i)
         moved = matrices.flatten(1)[:, self.forms] if len(self.forms) > 1 else matrices
         return moved.view(-1, *matrices.shape[1:])
+
+
+def _unexplained(values: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
+    """What a mix of values leaves of y, as a share of it. Of values, for keys answer questions and need not explain."""
+    made = (mix @ values.flatten(1)).unflatten(1, values.shape[1:]) @ x
+    return (made - y).square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
 
 
 def _make_slots(form: str, slots: int, *, rows_out: int, rows_in: int, norm: float) -> nn.Parameter | Factors:
