@@ -62,7 +62,7 @@ class FINEConfig:
     """How slots are stored: empty, as whole matrices; rank-4, as products of two thin ones; or kronecker, of two small ones."""
 
 
-EXPLAINING = 2.0
+EXPLAINING = 1.0
 """What it costs a new group of slots to leave a pair unexplained, beside a wrong answer."""
 STANDARDS = ("none", "picture", "pair")
 
