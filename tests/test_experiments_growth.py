@@ -50,7 +50,8 @@ def test_figures_of_learning_in_turn_are_those_of_the_stages(ledger, tmp_path):
     assert "| omniglot | anchor | 88.0 ± 3.2 | 7.0 | 3.0 | 10.0 | 1 | 1.5 |" in table
     assert "| omniglot | joint | 95.0 ± 2.2 | 0.0 | – | – | 1 | 1.5 |" in table and "plain" not in table
     assert draw_figure(comparison, tmp_path / "continual.png")
-    assert Image.open(tmp_path / "continual.png").size[0] > 500
+    with Image.open(tmp_path / "continual.png") as picture:
+        assert picture.size[0] > 500
 
 
 def test_numbers_of_a_memory_are_counted_for_every_form(ledger, tmp_path):
