@@ -198,6 +198,8 @@ SHAPES = {
     "slots": (9, 6),
     "figure-map": (1, 2),
     "strings": (2, 4),
+    "continual": (6, 2),
+    "memory": (7, 2),
 }
 
 

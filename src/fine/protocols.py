@@ -7,6 +7,7 @@ from fine.errors import FineError, unknown
 
 SCHEDULES = ("one-cycle", "constant")
 VIEWS = (1, 4, 8)
+ARRIVALS = ("plain", "grow", "anchor", "rehearsal")
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,16 @@ class Training:
     """Sides a puzzle may be seen from, one drawn each time it is shown: 1 as it is, 4 by quarter turns, 8 mirrored too."""
     seed: int = 0
     """Fixes the weights at the start, the puzzles and their order."""
+    arrival: str = ""
+    """How rules are learnt that come one family after another: plain (and old ones are forgotten), grow (into new slots),
+    anchor (into new slots, with all else held), rehearsal (with a few old puzzles); empty: all of them together."""
 
     def check(self) -> None:
         """Refuse what cannot be trained."""
         if self.schedule not in SCHEDULES:
             raise unknown("schedule", self.schedule, SCHEDULES)
+        if self.arrival and self.arrival not in ARRIVALS:
+            raise unknown("way for rules to arrive", self.arrival, ARRIVALS)
         if self.views not in VIEWS:
             raise FineError(f"views is {self.views}: give 1 (as drawn), 4 (quarter turns) or 8 (mirrored too)")
         for name, least in (("epochs", 1), ("batch", 2), ("seed", 0)):

@@ -81,6 +81,9 @@ class RuleSet:
 FAMILIES: dict[str, Family] = {}
 """Every family by name; `register_family` adds to it."""
 
+STARTERS: dict[str, Family] = {}
+"""Families that are not among `all`: for a model to get ready with, not to be tested on."""
+
 NAMED_SETS = {"affine": ("translation", "rotation", "reflection", "shear", "scale")}
 
 
@@ -91,16 +94,17 @@ def register_family(
     label: Callable[..., str],
     negative: Callable[..., Tensor] | None = None,
     unseen: Callable[..., bool] | None = None,
+    in_all: bool = True,
 ) -> Callable[[Source], Source]:
     """Decorate a function (points, *parameters) -> source points, and the family can be used by name everywhere."""
-    if name in FAMILIES or name in (*NAMED_SETS, "all"):
+    if name in (*FAMILIES, *STARTERS, *NAMED_SETS, "all"):
         raise FineError(f"there is a rule family or set called '{name}' already: choose another name")
     if not name.replace("-", "").isidentifier():
         raise FineError(f"'{name}' cannot name a rule family: use letters, digits and hyphens")
 
     def register(source: Source) -> Source:
         parameters = tuple(tuple(float(value) for value in entry) for entry in grid)
-        FAMILIES[name] = Family(name, parameters, label, source, negative, unseen)
+        (FAMILIES if in_all else STARTERS)[name] = Family(name, parameters, label, source, negative, unseen)
         return source
 
     return register
@@ -112,13 +116,14 @@ def rule_set(name: str) -> RuleSet:
     if split not in ("", "seen", "unseen"):
         raise unknown("split of rules", split, ("seen", "unseen"))
     families: list[Family] = []
+    known = FAMILIES | STARTERS
     for part in names.split("+"):
         members = tuple(FAMILIES) if part == "all" else NAMED_SETS.get(part, (part,))
         for member in members:
-            if member not in FAMILIES:
-                raise unknown("rules", part, (*FAMILIES, *NAMED_SETS, "all"))
-            if FAMILIES[member] not in families:
-                families.append(FAMILIES[member])
+            if member not in known:
+                raise unknown("rules", part, (*known, *NAMED_SETS, "all"))
+            if known[member] not in families:
+                families.append(known[member])
     rules = tuple(Rule(family, parameters) for family in families for parameters in family.grid)
     if split:
         unsplit = [family.name for family in families if family.unseen is None]

@@ -49,6 +49,8 @@ class RunConfig:
     """A finished run whose trained encoder this one starts from; empty: start from nothing."""
     channels: int = 1
     """Channels of the pictures the model was built for; found from the task when a run starts."""
+    grown_from: str = ""
+    """A trained model that this run goes on from, to learn further rules: a run folder, or a name; empty: none."""
 
     def check(self) -> None:
         """Refuse what cannot be trained or tested."""
@@ -59,6 +61,10 @@ class RunConfig:
         for name in ("train_count", "test_count"):
             if getattr(self.task, name) > MOST_PUZZLES:
                 raise FineError(f"{name} is {getattr(self.task, name):,}: give at most {MOST_PUZZLES:,}")
+        if self.grown_from and not self.training.arrival:
+            raise FineError(
+                f"a run that goes on from {self.grown_from} must say how new rules arrive: set arrival, to anchor say"
+            )
         if self.channels not in (1, 3):
             raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")
         if self.training.views > 1 and self.task.shows_strings:
@@ -95,8 +101,14 @@ class RunConfig:
             )
 
     def start(self) -> nn.Module:
-        """The model as its training starts: untrained, but for an encoder taken from another run."""
+        """The model as its training starts: untrained, but for an encoder taken from another run, or a model to go on from."""
         model = self.build()
+        if self.grown_from:
+            from fine.models.growing import grown_to_match  # late, because it reads puzzles
+            from fine.pretrained import load
+
+            grown = grown_to_match(load(self.grown_from), model)
+            load_weights(model, grown.state_dict(), Path(self.grown_from))
         if self.encoder_from:
             path = Run(Path(self.encoder_from)).weights
             mine = {name: tensor for name, tensor in model.state_dict().items() if not name.startswith("encoder.")}

@@ -22,10 +22,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.allocation import keep_freed_memory
+from fine.continual.rehearsal import rehearsed
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.locking import locked
 from fine.models import model_config
+from fine.models.growing import hold_still
 from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from
@@ -68,6 +70,10 @@ def begin(
     run = Run(folder)
     config.check()
     _refuse_a_run(run)
+    if config.training.arrival and not config.grown_from:
+        from fine.continual.stages import begin_in_turn  # late, because it is made of runs
+
+        return begin_in_turn(config, folder, hold, device=device, progress=progress)
     # A run keeps all settings of its model, so that it can be loaded after their defaults have changed.
     settings = asdict(model_config(config.model, config.settings))
     config = replace(config, settings=settings, channels=config.task.picture_channels)
@@ -88,6 +94,10 @@ def go_on(folder: Path, *, device: str = "cpu", progress: Progress | None = None
     if run.finished:
         raise FineError(f"{folder} holds a finished run: test it with `fine evaluate {folder}`, or train in another folder")
     config.check()
+    if config.training.arrival and not config.grown_from:
+        from fine.continual.stages import learn_in_turn
+
+        return learn_in_turn(config, folder, device=device, progress=progress)
     return Trainer(run, config, torch.device(device)).complete(progress or Silent())
 
 
@@ -113,7 +123,10 @@ class Trainer:
         torch.manual_seed(config.training.seed)
         # A run that goes on has its encoder in its state; the run it was taken from may be gone.
         self.model = self.processes.share((config.build() if run.state.exists() else config.start()).to(device))
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.rate, fused=True)
+        if config.grown_from:
+            hold_still(self.model, config.training.arrival)
+        self.learned = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.optimiser = torch.optim.Adam(self.learned, lr=config.training.rate, fused=True)
         self.epochs_done = 0
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
@@ -160,6 +173,8 @@ class Trainer:
     def _draw(self) -> Puzzles:
         """The training puzzles of the epoch to come."""
         training = self.config.training
+        if self.config.grown_from and training.arrival == "rehearsal":
+            return rehearsed(self.config.task, seed=training.seed)
         return self.config.task.training_puzzles(seed=training.seed, epoch=self.epochs_done if training.fresh else 0)
 
     def _train_epoch(self, puzzles: Puzzles, progress: Progress) -> None:
@@ -263,12 +278,11 @@ class Trainer:
                 raise ValueError(f"{self.epochs_done} epochs with {len(self.metrics)} rows")
             weights = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
             load_weights(self.model, weights, self.run.state)
-            parameters = list(self.model.parameters())
             moments: dict[int, dict[str, Tensor]] = {}
             for name, tensor in tensors.items():
                 if name.startswith("adam."):
                     _, number, entry = name.split(".")
-                    shape = torch.Size() if entry == "step" else parameters[int(number)].shape
+                    shape = torch.Size() if entry == "step" else self.learned[int(number)].shape
                     if tensor.shape != shape or tensor.dtype != torch.float32:
                         raise ValueError(f"'{name}' does not fit its weight")
                     moments.setdefault(int(number), {})[entry] = tensor

@@ -15,6 +15,7 @@ from fine.cli.data import Data
 from fine.cli.demo import Demo
 from fine.cli.evaluate import Evaluate
 from fine.cli.export import Export
+from fine.cli.learn import Learn
 from fine.cli.map import DrawMap
 from fine.cli.puzzles import ShowPuzzles
 from fine.cli.report import Report
@@ -28,6 +29,7 @@ from fine.errors import FineError
 Command = (
     Train
     | Evaluate
+    | Learn
     | Annotated[ShowPuzzles, tyro.conf.subcommand("puzzles")]
     | Data
     | Reproduce

@@ -21,7 +21,7 @@ class Report:
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
     """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling; hints, backwards, chains,
-    powers, odd-one-out, noticing, refusing, calibration, slots; none: all of them."""
+    powers, odd-one-out, noticing, refusing, calibration, slots; strings, continual, memory; none: all of them."""
     results: Path = Path("results")
     """Folder of the ledger, and of what is written: report.html and tables/."""
     out: OptionalPath = None

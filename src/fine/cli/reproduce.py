@@ -16,6 +16,7 @@ from fine.experiments.comparison import Comparison, Entry, caption, compare, mar
 from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Executor, LocalProcesses
+from fine.experiments.growth import draw_figure, further_table
 from fine.experiments.ledger import Ledger
 from fine.experiments.runner import Summary, check_pictures, run_cells
 from fine.experiments.tables import EXPERIMENTS, Experiment, cells, label, make_experiment, select
@@ -32,7 +33,7 @@ class Reproduce:
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
     """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling; hints, backwards, chains,
-    powers, odd-one-out, noticing, refusing, calibration, slots; strings; or all; none: list them."""
+    powers, odd-one-out, noticing, refusing, calibration, slots; strings, continual, memory; or all; none: list them."""
     list: bool = False
     """Only say what there is, and how much of it has been run."""
     dry_run: bool = False
@@ -47,6 +48,8 @@ class Reproduce:
     """Run only these models, separated by commas."""
     columns: str = ""
     """Run only these columns, separated by commas."""
+    rows: str = ""
+    """Run only these rows, separated by commas."""
     protocol: str = "quick"
     """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
     images: str = ""
@@ -95,9 +98,11 @@ class Reproduce:
         for experiment in experiments:
             comparison = compare(experiment, ledger)
             path = self.results / f"{self._file_name(experiment)}.md"
-            write_text(path, markdown(comparison))
+            write_text(path, markdown(comparison) + further_table(comparison))
             print_comparison(comparison)
             say(f"written to {path}")
+            if draw_figure(comparison, path.with_suffix(".png")):
+                say(f"drawn to {path.with_suffix('.png')}")
         self._say_what_is_left(summary, ledger)
 
     def _run(self, missing: Sequence[Cell], ledger: Ledger) -> Summary:
@@ -140,8 +145,8 @@ class Reproduce:
 
     def _cells(self, experiments: Sequence[Experiment]) -> Sequence[Cell]:
         """The cells asked for."""
-        models, columns = (tuple(filter(None, text.split(","))) for text in (self.models, self.columns))
-        places = select(experiments, models=models, columns=columns)
+        models, columns, rows = (tuple(filter(None, text.split(","))) for text in (self.models, self.columns, self.rows))
+        places = select(experiments, models=models, columns=columns, rows=rows)
         wanted = cells(places, seeds=self.seeds)
         for cell in wanted:
             cell.config.check()

@@ -48,6 +48,8 @@ class Train:
     """Draw new puzzles for every epoch instead of showing the same ones again."""
     views: OptionalInt = None
     """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
+    arrival: str = ""
+    """How families are learnt that come one after another: plain, grow, anchor or rehearsal; empty: all together."""
     train_count: OptionalInt = None
     """Training puzzles, if not the task's."""
     test_count: OptionalInt = None
@@ -105,7 +107,8 @@ class Train:
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **given(self, Task))
         protocol = PROTOCOLS["strings" if task.shows_strings and self.protocol == "quick" else self.protocol]
-        training = replace(protocol, seed=self.seed, fresh=self.fresh or protocol.fresh, **given(self, Training))
+        fresh = self.fresh or protocol.fresh
+        training = replace(protocol, seed=self.seed, fresh=fresh, arrival=self.arrival, **given(self, Training))
         return RunConfig(
             model=self.model,
             task=task,

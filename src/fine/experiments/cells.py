@@ -53,7 +53,7 @@ class Cell:
         images = f"{task.images}-to-{task.test_images}" if task.test_images else task.images
         settings = (f"{name}-{value}" for name, value in self.settings.items())
         size = f"{task.train_count}x{training.epochs}"
-        parts = (images, task.rules, self.config.model, *settings, size)
+        parts = (images, task.rules, self.config.model, *settings, size, *filter(None, (training.arrival,)))
         return "_".join((*map(_plain, parts), _digest(self._identity())))
 
     @property
@@ -68,7 +68,10 @@ class Cell:
     def same_run(self, other: RunConfig) -> bool:
         """Whether a run folder with this configuration is this cell's, wherever its data lay."""
         cell = Cell(other)
-        return cell.key == self.key and other.encoder_from == self.config.encoder_from
+        return cell.key == self.key and (other.encoder_from, other.grown_from) == (
+            self.config.encoder_from,
+            self.config.grown_from,
+        )
 
     def _identity(self) -> dict[str, Any]:
         """All that the result depends on, but for the seed."""
@@ -76,6 +79,7 @@ class Cell:
         training = {name: value for name, value in asdict(self.config.training).items() if name != "seed"}
         settings = asdict(model_config(self.config.model, self.config.settings))  # so that another default is another cell
         own = {"model": self.config.model, "encoder_from": self.config.encoder_from, "settings": _switched_on(settings)}
+        own |= {"grown_from": self.config.grown_from}
         return own | {"task": _switched_on(task), "training": _switched_on(training)}
 
 

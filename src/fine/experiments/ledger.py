@@ -9,7 +9,7 @@ conflict. A file is written whole or not at all. To have a cell run again, delet
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,9 @@ from fine.typed_json import read_as
 
 FORMAT = 1
 """Version of the files in a ledger."""
+
+
+_NOT_OF_A_PROTOCOL = ("epochs", "fresh", "views", "seed", "arrival")
 
 
 class Epoch(NamedTuple):
@@ -101,6 +104,8 @@ class Record(Attempt):
     """How often a wrong rule was taken, by how far it was from the hidden one; older records have none."""
     details: tuple[dict[str, Any], ...] = ()
     """Rows of numbers behind the one a probe measures, such as the points of a map."""
+    stages: tuple[dict[str, Any], ...] = ()
+    """Where families came one after another: each of them, and the accuracy on every family after it was learnt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +173,7 @@ def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> R
         minutes=result["minutes"],
         confusions=tuple(result.get("confusions", ())),
         details=tuple(result.get("details", ())),
+        stages=tuple(result.get("stages", ())),
     )
 
 
@@ -179,7 +185,8 @@ def failure(cell: Cell, error: str) -> Failure:
 def protocol_name(training: Training) -> str:
     """The protocol a training follows but for its length, its views and its puzzles; `custom` if it is none of them."""
     for name, named in PROTOCOLS.items():
-        if named == replace(training, epochs=named.epochs, fresh=named.fresh, views=named.views, seed=named.seed):
+        own = {field.name: getattr(named, field.name) for field in fields(named) if field.name in _NOT_OF_A_PROTOCOL}
+        if named == replace(training, **own):
             return name
     return "custom"
 
@@ -215,6 +222,7 @@ def _read(path: Path) -> Record | Failure:
             _check_rows("by_rule", entry.by_rule, {"family": str, "rule": str, "puzzles": int, **dict.fromkeys(KINDS, float)})
             confused = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
             _check_rows("confusions", entry.confusions, confused)
+            _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, Any]})
     except ValueError as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
     if entry.key != path.stem:

@@ -71,6 +71,21 @@ LAYERS = (0, 2, 4, 6)
 """The grid of figure-memories; the paper draws 0 to 64 slots and 0 to 6 layers, and does not name the steps."""
 
 
+ARRIVING = ("joint", "anchor", "anchor after warps", "plain", "grow", "rehearsal")
+"""Rows of `continual`: how nine families are learnt, all together first."""
+
+SLOT_FORMS: dict[str, dict[str, Any]] = {
+    "full": {},
+    **{f"rank-{rank}": {"slot_form": f"rank-{rank}"} for rank in (8, 4, 2, 1)},
+    "kronecker": {"slot_form": "kronecker"},
+    "one for two layers": {"backbone": "residual", "keys": "shared"},
+}
+"""Rows of `memory`: how slots are stored."""
+
+GRIDS: dict[str, dict[str, Any]] = {"16 rows": {}, "64 rows": {"code": 1024, "slots": 4}}
+"""Columns of `memory`: places in a code, hence the size of a slot; with 64 rows a slot has 4,096 numbers."""
+
+
 @dataclass(frozen=True)
 class Place:
     """One place of a table: a row, a column, the cell that belongs there (with seed 0) and what the paper has."""
@@ -127,16 +142,27 @@ def label(name: str) -> str:
     return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
 
 
-def select(experiments: Sequence[Experiment], *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Place]:
-    """The places of some experiments with these models and in these columns; none named: all."""
-    places = [place for experiment in experiments for place in experiment.places]
-    known, among = {place.cell.config.model for place in places}, {place.column for place in places}
-    wanted_models, wanted_columns = set(models) or known, set(columns) or among
+def select(
+    experiments: Sequence[Experiment],
+    *,
+    models: Iterable[str] = (),
+    columns: Iterable[str] = (),
+    rows: Iterable[str] = (),
+) -> list[Place]:
+    """The places of some experiments with these models, in these columns and rows; none named: all."""
+    places = every = [place for experiment in experiments for place in experiment.places]
     whose = " or ".join(experiment.name for experiment in experiments)
-    for kind, wanted, there in (("model", wanted_models, known), ("column", wanted_columns, among)):
+    kinds: tuple[tuple[str, Iterable[str], Callable[[Place], str]], ...] = (
+        ("model", models, lambda place: place.cell.config.model),
+        ("column", columns, lambda place: place.column),
+        ("row", rows, lambda place: place.row),
+    )
+    for kind, named, of in kinds:
+        there, wanted = {of(place) for place in every}, set(named)
         for name in sorted(wanted - there):
             raise unknown(f"{kind} of {whose}", name, sorted(there))
-    return [place for place in places if place.cell.config.model in wanted_models and place.column in wanted_columns]
+        places = [place for place in places if not wanted or of(place) in wanted]
+    return places
 
 
 def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
@@ -246,6 +272,41 @@ def _strings(training: Training, images: str) -> Experiment:
     return _experiment("strings", title, ("transformer", "fine"), columns, configure, of=("model", "test"))
 
 
+def _continual(training: Training, images: str) -> Experiment:
+    """How nine families are learnt × pictures."""
+
+    def configure(row: str, pictures: str) -> RunConfig:
+        arrival, _, first = row.partition(" after ")
+        task = replace(Task.preset(pictures, rules="all"), train_count=20_000, test_count=4_500)
+        if first:
+            task = replace(task, rules=f"{first}+all", test_rules="all")
+        # As many slots as a family needs by itself, for each of them; and as many as all of them need together.
+        families = 10 if first else 9
+        settings: dict[str, Any] = {"slots": 16}
+        if arrival in ("anchor", "grow"):
+            settings = {"slots": 8 * families, "groups": families}
+        if pictures == "cifar100":
+            settings["standardise"] = "pair"  # what is best for photographs that are moved and sheared
+        how = replace(training, epochs=max(1, training.epochs // 2), arrival="" if arrival == "joint" else arrival)
+        return RunConfig(model="fine", task=task, training=how, settings=settings)
+
+    columns = (images,) if images else ("omniglot", "cifar100")
+    title = "nine families, one after another, tested on all of them at the end"
+    return _experiment("continual", title, ARRIVING, columns, configure, of=("arrival", "pictures"))
+
+
+def _small_memories(training: Training, images: str) -> Experiment:
+    """Forms of slots × their size."""
+
+    def configure(form: str, grid: str) -> RunConfig:
+        task = replace(Task.preset(images or "omniglot", rules="affine"), train_count=5_000, test_count=5_000)
+        how = replace(training, epochs=max(1, training.epochs * 2 // 3))
+        return RunConfig(model="fine", task=task, training=how, settings={**GRIDS[grid], **SLOT_FORMS[form]})
+
+    title = f"{images or 'omniglot'}, multi-affine: slots of fewer numbers"
+    return _experiment("memory", title, tuple(SLOT_FORMS), tuple(GRIDS), configure, of=("slots", "code"))
+
+
 def for_size(training: Training, size: int) -> Training:
     """How to train on more or fewer puzzles than 10,000.
 
@@ -283,6 +344,8 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
     ),
     **{name: (title, partial(_about_functions, name)) for name, title in FUNCTIONS.items()},
     "strings": ("letter strings: new ones, longer ones, new letters, another alphabet", _strings),
+    "continual": ("nine families, one after another", _continual),
+    "memory": ("slots of fewer numbers", _small_memories),
 }
 """What each is and how it is made, in the order in which `all` runs them."""
 

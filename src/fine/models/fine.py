@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import torch
 import torch.nn.functional as F
@@ -56,8 +56,14 @@ class FINEConfig:
     """Where keys come from: tied (they start as the values), shared (they are the values) or own (they start apart)."""
     readings: int = 4
     """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
+    groups: int = 0
+    """Groups of as many slots each, of which the one that explains a pair best answers; 0: all slots together."""
+    slot_form: str = ""
+    """How slots are stored: empty, as whole matrices; rank-4, as products of two thin ones; or kronecker, of two small ones."""
 
 
+EXPLAINING = 1.0
+"""What it costs a new group of slots to leave a pair unexplained, beside a wrong answer."""
 STANDARDS = ("none", "picture", "pair")
 
 
@@ -115,9 +121,18 @@ class FINE(nn.Module, Shared):
             keys=config.keys,
             moves=self.encoder.row_moves,
             symmetry=config.symmetry,
+            groups=config.groups,
+            form=config.slot_form,
         )
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)
         self.distance = WeightedDistance(rows=self.encoder.rows, columns=self.encoder.columns)
+
+    def train(self, mode: bool = True) -> Self:
+        """Learn from now on, or answer; an encoder whose weights do not learn keeps the statistics it has, too."""
+        super().train(mode)
+        if not any(parameter.requires_grad for parameter in self.encoder.parameters()):
+            self.encoder.eval()
+        return self
 
     def encode(self, pictures: Tensor, *, firsts: Sequence[int] | None = None) -> Tensor:
         """x, y and perhaps x' and choices (b, n, channels, size, size) -> codes (b, n, rows, columns), in one encoder batch.
@@ -157,6 +172,9 @@ class FINE(nn.Module, Shared):
         """The same, once the pictures are encoded."""
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
+        for memory in self.backbone.memories:
+            if memory.training and getattr(memory, "learning", None) is not None:
+                loss = loss + EXPLAINING * memory.unexplained  # a group must be the one that explains its rules, to be asked
         if self.config.readings > 1:
             loss = loss + self._other_readings(codes, 3 + answers)
         return logits, loss

@@ -4,11 +4,15 @@ Codes are matrices (b, rows, columns): x (b, i, c), y (b, o, c). With one column
 """
 
 import math
+from copy import deepcopy
+from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
+from fine.models.slots import Factors, make_slots
 
 QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
@@ -54,10 +58,18 @@ class FunctionalMemory(nn.Module):
     read in all its moved forms. If pictures move ``together``, x and y alike, the memory knows a rule seen from one side from
     all sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing
     to compare with, and the query itself is the weight.
+
+    Slots in several ``groups`` are fitted a group at a time, and the group whose values explain the pair best is the one that
+    answers: so a group can be added without any change to what the others say.
     """
 
     forms: Tensor
-    keys: nn.Parameter | None
+    values: nn.Parameter | Factors
+    keys: nn.Parameter | Factors | None
+    learning: int | None = None
+    """The one group that is read in training, while it learns; None: the group that explains the pair best, as in testing."""
+    unexplained: Tensor | None = None
+    """While a group learns: what it left of each y of the last batch, as a share."""
 
     def __init__(
         self,
@@ -71,6 +83,8 @@ class FunctionalMemory(nn.Module):
         keys: str = "own",
         moves: Tensor | None = None,
         symmetry: str = "together",
+        groups: int = 0,
+        form: str = "",
     ):
         super().__init__()
         if slots < 0:
@@ -85,7 +99,12 @@ class FunctionalMemory(nn.Module):
             raise unknown("kind of keys", keys, KEYS)
         if analogy == "fit" and not ridge:
             raise FineError("a fit of slots to an example pair needs a ridge above 0: more than one mix can explain the pair")
+        if groups < 0 or (groups and (not slots or slots % groups)):
+            raise FineError(f"{slots} slots cannot be in {groups} groups of as many: give a number of groups that divides them")
+        if groups > 1 and analogy != "fit":
+            raise FineError("groups of slots are told apart by how well they fit: set analogy=fit, or groups=0")
         self.slots, self.ridge, self.analogy, self.method = slots, ridge, analogy, method
+        self.groups, self.form = max(1, groups), form
         self.scale = math.sqrt(rows_in * rows_out)
         one_form = torch.arange(rows_out * rows_in).view(rows_out, rows_in)
         if moves is None or symmetry == "none":
@@ -96,12 +115,11 @@ class FunctionalMemory(nn.Module):
             forms = [one_form[y_move][:, x_move] for y_move in moves for x_move in moves]
         self.register_buffer("forms", torch.stack(forms).flatten(1), persistent=False)  # (ways, o × i)
         if slots:
-            values = spread_out(slots, rows_out, rows_in)
             # Squared, this norm undoes the scale of Eq. 1: an untrained memory of tied keys projects the query onto its slots.
             norm = math.sqrt(self.scale / len(forms))
-            self.values = nn.Parameter(values * norm)
-            other = spread_out(slots, rows_out, rows_in) if keys == "own" else values
-            self.keys = None if keys == "shared" else nn.Parameter(other * norm)
+            make = partial(_make_slots, form, slots, rows_out=rows_out, rows_in=rows_in, norm=norm)
+            self.values = make()
+            self.keys = None if keys == "shared" else make() if keys == "own" else deepcopy(self.values)
 
     def query(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         """The linear map that best explains y from x, over all columns: W^q = y x⁺."""
@@ -109,9 +127,12 @@ class FunctionalMemory(nn.Module):
 
     def mix(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, s), slots in all their forms
         """How much of each slot there is in what made y from x."""
-        values = self._all_forms(self.values)
+        values = self._all_forms(self.matrices()[0])
         if self.analogy == "similarity":
             return self.query(x, y).flatten(1) @ values.flatten(1).T / self.scale  # Eq. 1, without softmax
+        return self._fit(values, x, y) if self.groups == 1 else self._fit_of_one_group(values, x, y)
+
+    def _fit(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, i, c), (b, o, c) -> (b, s)
         # The mix m of values that best explains the pair itself, min |Σ m_s V_s x − y|² + λ|m|². The query of an x with fewer
         # columns than rows is one of many maps that do; this is the one among them that the memory can say.
         # Its normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩, for all pairs of slots one large matrix product.
@@ -121,6 +142,18 @@ class FunctionalMemory(nn.Module):
         # Not by Cholesky: differentiating through its factor costs twice the solve.
         return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
+    def _fit_of_one_group(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (b, s), 0 for slots of other groups
+        groups = values.unflatten(0, (self.groups, -1))
+        if self.training and self.learning is not None:
+            group, mixes = groups[self.learning], values.new_zeros(len(x), *groups.shape[:2])
+            mix = mixes[:, self.learning] = self._fit(group, x, y)
+            self.unexplained = _unexplained(group, mix, x, y)
+            return mixes.flatten(1)
+        fits = [self._fit(group, x, y) for group in groups]
+        missed = [_unexplained(group, mix, x, y) for group, mix in zip(groups, fits, strict=True)]
+        best = F.one_hot(torch.stack(missed, dim=1).argmin(1), self.groups)  # (b, g)
+        return (torch.stack(fits, dim=1) * best[..., None]).flatten(1)
+
     def found(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, c)
         """What the mix of values itself makes of x: as much of y as the memory has found in them."""
         values = self._all_forms(self.values)
@@ -129,12 +162,33 @@ class FunctionalMemory(nn.Module):
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
         if not self.slots:
             return self.query(x, y)
-        keys = self._all_forms(self.values if self.keys is None else self.keys)
+        keys = self._all_forms(self.matrices()[1])
         return (self.mix(x, y) @ keys.flatten(1)).unflatten(1, keys.shape[1:])  # Eq. 2
+
+    def matrices(self) -> tuple[Tensor, Tensor]:
+        """Values and keys (slots, o, i), whatever the form they are stored in."""
+        values, keys = (
+            slots() if isinstance(slots, Factors) else slots
+            for slots in (self.values, self.values if self.keys is None else self.keys)
+        )
+        return values, keys
 
     def _all_forms(self, matrices: Tensor) -> Tensor:  # (slots, o, i) -> (slots × ways, o, i)
         moved = matrices.flatten(1)[:, self.forms] if len(self.forms) > 1 else matrices
         return moved.view(-1, *matrices.shape[1:])
+
+
+def _unexplained(values: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
+    """What a mix of values leaves of y, as a share of it. Of values, for keys answer questions and need not explain."""
+    made = (mix @ values.flatten(1)).unflatten(1, values.shape[1:]) @ x
+    return (made - y).square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
+
+
+def _make_slots(form: str, slots: int, *, rows_out: int, rows_in: int, norm: float) -> nn.Parameter | Factors:
+    """New slots of this norm: whole matrices at right angles to each other, or factors."""
+    if form:
+        return make_slots(form, slots, rows_out=rows_out, rows_in=rows_in, norm=norm)
+    return nn.Parameter(spread_out(slots, rows_out, rows_in) * norm)
 
 
 def spread_out(slots: int, rows_out: int, rows_in: int) -> Tensor:

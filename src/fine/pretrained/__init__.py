@@ -2,13 +2,12 @@
 
     model = load("all-glyphs")                     # by name; or a run folder, or an exported one
     model.size, model.channels                     # the pictures it was trained on
-    trained_on("all-glyphs")                       # TrainedOn(images='glyphs', rules='all')
+    trained_on("all-glyphs")                       # a Task: glyphs, all rules
 
 A folder holds model.safetensors, config.json and README.md, its card, and where it has been calibrated, calibration.json.
 `fine export RUN FOLDER` makes one of a run.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -16,7 +15,6 @@ import torch
 from fine.errors import FineError, unknown
 from fine.functions.calibration import FILE, Calibration
 from fine.models.fine import FINE
-from fine.rules import rule_set
 from fine.runs import Run
 from fine.storage import read_json
 from fine.tasks import Task
@@ -42,34 +40,19 @@ def folder_of(name: str) -> Path:
     return _HERE / name
 
 
-@dataclass(frozen=True)
-class TrainedOn:
-    """What a model has seen."""
-
-    images: str = ""
-    """The source of its pictures; empty if its folder does not say."""
-    rules: str = "all"
-    """The rules it knows, without a split; any of them if its folder does not say."""
-
-    @staticmethod
-    def of(task: Task) -> "TrainedOn":
-        """What a task shows; of a folder of pictures only that it is one, for its path is nobody else's business."""
-        return TrainedOn(task.images.partition(":")[0], task.rules.partition(":")[0])
-
-
-def trained_on(name: str | Path) -> TrainedOn:
-    """What the model called ``name``, or the one in a folder, was trained on."""
+def trained_on(name: str | Path) -> Task | None:
+    """What the model called ``name``, or the one in a folder, was trained on; None if its folder does not say."""
     folder = folder_of(str(name)) if str(name) in names() else Path(name)
     path = folder / "config.json"
     content = read_json(path)
     if "task" in content:
-        return TrainedOn.of(Run(folder).config().task)
+        return Run(folder).config().task
+    if "trained_on" not in content:
+        return None
     try:
-        found = read_as(TrainedOn, content.get("trained_on", {}), "trained_on")
+        return read_as(Task, content["trained_on"], "trained_on")
     except ValueError as problem:
         raise FineError(f"{path} does not say what the model was trained on ({problem}): export it again") from problem
-    rule_set(found.rules)  # refuses a name that is not one
-    return found
 
 
 def load_calibration(name: str | Path) -> Calibration | None:

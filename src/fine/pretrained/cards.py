@@ -43,7 +43,7 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
         f"""{CARD}
 # {name}
 
-A FINE that has learned **{task.rules}** rules from {pictures}. It sees {shape}.
+A FINE that has learned **{task.test_rules if config.grown_from else task.rules}** rules from {pictures}. It sees {shape}.
 
 ```python
 import fine

@@ -1,13 +1,15 @@
 """A finished run as a folder to give away: weights, configuration and card, the same folder the hub has."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from fine.errors import FineError
-from fine.pretrained import TrainedOn, load
+from fine.pretrained import load
 from fine.pretrained.cards import card
 from fine.runs import Run
 from fine.storage import read_json, write_json, write_text
+from fine.tasks import Task
 
 
 def export(run_folder: Path, folder: Path) -> None:
@@ -26,4 +28,10 @@ def export(run_folder: Path, folder: Path) -> None:
     write_text(folder / "README.md", text)
     model.save_pretrained(folder)
     content = read_json(folder / "config.json")
-    write_json(folder / "config.json", {**content, "trained_on": asdict(TrainedOn.of(config.task))})
+    write_json(folder / "config.json", {**content, "trained_on": what_it_shows(config.task)})
+
+
+def what_it_shows(task: Task) -> dict[str, Any]:
+    """A task for others to read, who may want to teach the model one more rule; where its files lay is not their business."""
+    shared = replace(task, images=task.images.partition(":")[0], data_root="")
+    return {name: value for name, value in asdict(shared).items() if value}
