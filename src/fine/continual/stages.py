@@ -16,11 +16,12 @@ from statistics import fmean
 from typing import Any
 
 from fine.errors import FineError
-from fine.evaluation import OBJECT_CHANCE, Evaluation, evaluate
+from fine.evaluation import Evaluation, evaluate
 from fine.models import model_config
 from fine.pretrained import load
 from fine.pretrained.cards import by_family
 from fine.progress import Progress, Silent
+from fine.puzzles import OBJECT_CHANCE
 from fine.rules import rule_set
 from fine.runs import Run, RunConfig, provenance, read_tensors, save_tensors
 from fine.storage import read_json, write_json, write_text

@@ -37,8 +37,7 @@ def draw_slots(
             for column, share in enumerate(family):
                 colour = "white" if share > 0.6 * most else "black"
                 heat.text(column, row, f"{share:.0f}", ha="center", va="center", fontsize=8, color=colour)
-        keys = memory.values if memory.keys is None else memory.keys
-        for line, (name, matrices) in enumerate((("value", memory.values), ("key", keys)), start=1):
+        for line, (name, matrices) in enumerate(zip(("value", "key"), memory.matrices(), strict=True), start=1):
             reach = float(matrices.detach().abs().max())
             for slot, matrix in enumerate(matrices.detach()):
                 axes = figure.add_subplot(grid[line, slot])

@@ -7,14 +7,13 @@ A function is a mix of slots, each in all the forms it takes when pictures are t
 is the norm of what all its forms add to it together.
 """
 
-import copy
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from fine.errors import FineError
 from fine.models.backbones import LinearBackbone, ResidualBackbone
 from fine.models.fine import FINE
+from fine.models.growing import prune
 from fine.models.memory import FunctionalMemory
 from fine.puzzles import FIRST, Puzzles
 from fine.rules import Warp
@@ -43,8 +42,7 @@ def slot_use(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # pictures (b, chann
     wanted = after - before if isinstance(model.backbone, ResidualBackbone) else after
     ways = len(memory.forms)
     mix = memory.mix(before, wanted).unflatten(1, (memory.slots, ways))  # (b, slots, ways)
-    keys = memory.values if memory.keys is None else memory.keys
-    forms = keys.flatten(1)[:, memory.forms]  # (slots, ways, o × i)
+    forms = memory.matrices()[1].flatten(1)[:, memory.forms]  # (slots, ways, o × i)
     parts = torch.einsum("bsw,swn->bsn", mix, forms).norm(dim=2)
     return parts / parts.sum(1, keepdim=True).clamp(min=1e-12)
 
@@ -69,11 +67,4 @@ def without_slot(model: FINE, slot: int) -> FINE:
     slots = memory_of(model).slots
     if not 0 <= slot < slots or slots == 1:
         raise FineError(f"slot {slot} cannot be removed: there are {slots}, numbered from 0, and one has to be left")
-    poorer = copy.deepcopy(model).eval()
-    memory = memory_of(poorer)
-    kept = [number for number in range(slots) if number != slot]
-    memory.values = nn.Parameter(memory.values.data[kept])
-    if memory.keys is not None:
-        memory.keys = nn.Parameter(memory.keys.data[kept])
-    memory.slots -= 1
-    return poorer
+    return prune(model, keep=[number for number in range(slots) if number != slot]).eval()

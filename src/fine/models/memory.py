@@ -156,7 +156,7 @@ class FunctionalMemory(nn.Module):
 
     def found(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, c)
         """What the mix of values itself makes of x: as much of y as the memory has found in them."""
-        values = self._all_forms(self.values)
+        values = self._all_forms(self.matrices()[0])
         return (self.mix(x, y) @ values.flatten(1)).unflatten(1, values.shape[1:]) @ x
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, i)
