@@ -122,7 +122,7 @@ def _draw(axes: "Axes", left: float, top: float, view: View, percent: NDArray[An
             _badge(axes, choice + _SIDE + 1, top - 1, mark)
 
 
-def _write_string(axes: Axes, x: float, y: float, text: str) -> None:
+def _write_string(axes: "Axes", x: float, y: float, text: str) -> None:
     """A string in the middle of its square, in as many lines as it needs."""
     lines = wrap(text, _LETTERS_A_LINE)
     for number, line in enumerate(lines):
