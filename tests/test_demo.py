@@ -449,7 +449,7 @@ def test_two_hundred_visitors_at_once_are_all_answered(puzzle):
 
 
 def test_what_many_ask_for_at_once_is_made_once():
-    """Sixteen visitors who open the page together made sixteen maps, and took a gigabyte for them."""
+    """Visitors who opened the page together each had a map made for them, and took a gigabyte for it."""
     made, everyone = [], threading.Barrier(16)
 
     @made_once(2)

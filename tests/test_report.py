@@ -631,3 +631,10 @@ def test_a_report_of_another_protocol_has_none_of_these_results(ledger):
     training = replace(make_experiment("table1").places[0].cell.config.training, epochs=7)
     other = compare(make_experiment("table1", training=training), ledger)
     assert not other.records and "·" in markdown_table(other)
+
+
+@pytest.mark.parametrize("minutes", [1e-9, 0.001, 3, 4.9e8, 5e8, 1e200])
+def test_an_axis_has_two_ends_whatever_a_record_claims(minutes):
+    """A record of a thousand years of training, which came from nobody knows where, once made an axis of one point."""
+    steps = round_steps(minutes, minutes)
+    assert len(steps) >= 2 and steps == sorted(set(steps))

@@ -39,7 +39,7 @@ def accuracy_axis(values: Iterable[float]) -> Axis:
 def round_steps(low: float, high: float) -> list[float]:
     """1, 2, 5, 10, 20, … from just below ``low`` to just above ``high``."""
     steps = [base * 10.0**power for power in range(-3, 9) for base in (1, 2, 5)]
-    first = max((number for number, step in enumerate(steps) if step <= low), default=0)
+    first = max((number for number, step in enumerate(steps[:-1]) if step <= low), default=0)  # an axis has two ends
     last = min((number for number, step in enumerate(steps) if step >= high), default=len(steps) - 1)
     return steps[first : max(last, first + 1) + 1]
 
