@@ -57,7 +57,8 @@ def main() -> None:
             gpu = sum(START + puzzles / GPU for puzzles in shown)
             ours = [length for cell, length in zip(wanted, lengths, strict=True) if cell.config.model == "fine"]
             times = (sum(ours), *(on_workers(lengths, workers) for workers in (1, 2, 100)), gpu)
-            rows.append((name, str(len(wanted)), f"{sum(shown) / 1e6:,.1f}", *map(show_duration, times)))
+            lasting = (show_duration(time) if time else "·" for time in times)
+            rows.append((name, str(len(wanted)), f"{sum(shown) / 1e6:,.1f}", *lasting))
         columns = (
             "table",
             "cells",

@@ -67,5 +67,12 @@ class Processes:
             dist.barrier()
 
 
+def part() -> None:
+    """Leave the others, once all have come this far: one that just goes away may take the line down under the rest."""
+    if dist.is_initialized():
+        dist.barrier()
+        dist.destroy_process_group()
+
+
 ALONE = Processes()
 """The only process."""

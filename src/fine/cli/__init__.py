@@ -25,6 +25,7 @@ from fine.cli.solve import Solve
 from fine.cli.terminal import console, fail
 from fine.cli.train import Train
 from fine.errors import FineError
+from fine.processes import part
 
 Command = (
     Train
@@ -54,6 +55,7 @@ def main() -> None:
     try:
         command = tyro.cli(Command, prog="fine", description=DESCRIPTION, args=arguments)
         command.run()
+        part()
     except FineError as problem:
         fail(problem)
     except KeyboardInterrupt:
