@@ -36,11 +36,14 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     tested = _PICTURES.get(task.test_images, task.test_images) if task.test_images else f"other classes of {task.images}"
     shape = f"{'grey' if config.channels == 1 else 'colour'} pictures of {task.size} × {task.size}"
     seen = f"It sees {shape}: what vanishes there, it cannot see."
+    head = CARD
     if task.shows_strings:
+        head = CARD.replace("pipeline_tag: image-classification\n", "")
+        tested = "other strings"
         shape = f"strings of up to {LONGEST} letters, a to z"
         seen = "It looks at a few places from either end of a string; what lies further inside, it cannot see."
     return (
-        f"""{CARD}
+        f"""{head}
 # {name}
 
 A FINE that has learned **{task.test_rules if config.grown_from else task.rules}** rules from {pictures}. It sees {shape}.
