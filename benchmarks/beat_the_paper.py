@@ -79,7 +79,7 @@ def race(config: RunConfig, best: float) -> dict[str, Any]:
 
 
 def best_of_the_paper(experiment: Experiment, column: str) -> float:
-    return max(place.paper.mean for place in experiment.select(columns=(column,)) if place.paper) / 100
+    return round(max(place.paper.mean for place in experiment.select(columns=(column,)) if place.paper) / 100, 3)
 
 
 def main() -> None:

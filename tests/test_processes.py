@@ -82,7 +82,7 @@ def assert_the_same_run(one: Path, two: Path) -> None:
     for name, tensor in start.build().state_dict().items():
         if tensor.is_floating_point():
             moved = (weights[name] - tensor).norm()
-            assert (others[name] - weights[name]).norm() < 0.05 * moved, name
+            assert (others[name] - weights[name]).norm() < 0.1 * moved, name
     accuracies = [read_json(folder / "result.json")["accuracy"] for folder in (one, two)]
     assert accuracies[1] == pytest.approx(accuracies[0], abs=2 / TINY.task.test_count)
 
