@@ -73,9 +73,8 @@ def hints(name: str, training: Training, images: str) -> Experiment:
 
     def measure(row: str, column: str) -> tuple[str, Probe]:
         spoilt = SPOILT[row.removesuffix(ORACLE)]
-        several = (
-            {"hints": int(column)} if spoilt or column != "1" else {}
-        )  # one clean hint is the plain puzzle of other tables
+        plain = not spoilt and column == "1"  # which other tables have too
+        several = {} if plain else {"hints": int(column)}
         return "affine", _asked(row, ASKED, **several, **spoilt)
 
     title = f"{FUNCTIONS[name]}; ignoring the rule gives 50"
