@@ -349,7 +349,7 @@ def test_the_best_of_a_column_is_bold(page, comparisons):
         expected = []
         for column in comparison.experiment.columns:
             shown = [f"{entry.here:.1f}" for entry in comparison.entries if entry.place.column == column and entry.records]
-            if len(shown) > 1:
+            if len(shown) > 1 and not comparison.experiment.probed:
                 expected += [text for text in shown if text == max(shown, key=float)]
         assert sorted(bold) == sorted(expected)
 

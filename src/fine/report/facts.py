@@ -66,7 +66,8 @@ def reading(comparison: Comparison) -> list[str]:
     ]
     if comparison.has_paper:
         sentences.append("Difference: here less the paper's.")
-    sentences.append(f"Bold: the best of a column here. {NOT_RUN} has not been run.")
+    best = "" if comparison.experiment.probed else "Bold: the best of a column here. "
+    sentences.append(f"{best}{NOT_RUN} has not been run.")
     return sentences
 
 

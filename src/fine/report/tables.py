@@ -86,6 +86,8 @@ def _difference(entry: Entry) -> Number:
 
 
 def _best(comparison: Comparison, column: str) -> str:
-    """The best result of a column as it is shown; nothing is the best of one."""
+    """The best result of a column as it is shown; nothing is the best of one, or of what is measured in several ways."""
+    if comparison.experiment.probed:
+        return ""
     shown = [entry.here for entry in comparison.entries if entry.place.column == column and entry.here is not None]
     return tenths(max(shown)) if len(shown) > 1 else ""

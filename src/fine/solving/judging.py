@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fine.errors import FineError
 from fine.functions.calibration import Calibration, signs_of
 from fine.models.fine import FINE
-from fine.solving.answers import Answer, prepared
+from fine.solving.answers import Answer, prepared, solve
 from fine.solving.pictures import Source
 
 STRANGE_HINT = "the hint shows no rule this model knows"
@@ -45,9 +45,9 @@ def judge(model: FINE, calibration: Calibration, x: Source, y: Source, new: Sour
     """Which of the choices is to ``new`` what y is to x, and whether any of them is."""
     if len(choices) < 2:
         raise FineError(f"there are {len(choices)} choices: a puzzle needs at least 2 to choose from")
+    answer = solve(model, x, y, new, choices)  # to the last digit what is answered where nothing is judged
     signs = signs_of(model, prepared(model, [x, y, new, *choices])[None])
-    plain, calibrated = signs.logits[0].softmax(0), (signs.logits[0] / calibration.temperature).softmax(0)
-    answer = Answer(int(plain.argmax()), tuple(plain.tolist()))
+    calibrated = (signs.logits[0] / calibration.temperature).softmax(0)
     words = (STRANGE_HINT, NONE_FITS, NONE_STANDS_OUT)
     doubts = tuple(doubt for doubt, beyond in zip(words, calibration.beyond(signs), strict=True) if beyond[0])
     return Verdict(answer, float(calibrated[answer.index]), float(signs.hint[0]), float(signs.answer[0]), doubts)
