@@ -173,7 +173,7 @@ class FINE(nn.Module, Shared):
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
         for memory in self.backbone.memories:
-            if memory.training and getattr(memory, "learning", None) is not None:
+            if isinstance(memory, FunctionalMemory) and memory.training and memory.unexplained is not None:
                 loss = loss + EXPLAINING * memory.unexplained  # a group must be the one that explains its rules, to be asked
         if self.config.readings > 1:
             loss = loss + self._other_readings(codes, 3 + answers)
