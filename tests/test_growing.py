@@ -13,7 +13,7 @@ from fine import FINE, FINEConfig, FineError, RunConfig, Task, Training, load, r
 from fine.continual.rehearsal import KEPT, rehearsed
 from fine.continual.stages import figures
 from fine.evaluation import evaluate
-from fine.models.growing import grow, memories, most_used, prune, use
+from fine.models.growing import compress, grow, memories, most_used, prune, use
 from fine.models.memory import FunctionalMemory
 from fine.pretrained import picture_models, trained_on
 from fine.pretrained.exporting import export
@@ -102,11 +102,14 @@ def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(arrival, task, 
         pass
 
     class Told:
+        epochs = 0
+
         def step(self, **_: float) -> None:
             pass
 
-        def epoch(self, *, epoch: int, **_: float) -> None:
-            if epoch == 3:  # in the middle of the second stage
+        def epoch(self, **_: float) -> None:
+            self.epochs += 1
+            if self.epochs == 3:  # in the middle of the second stage
                 raise StopError
 
     with pytest.raises(StopError):
@@ -203,6 +206,18 @@ def test_slots_of_few_numbers_are_read_as_their_products(form, numbers, pictures
     whole.load_state_dict(state | {"backbone.memories.0.values": values, "backbone.memories.0.keys": keys})
     with torch.no_grad():
         torch.testing.assert_close(small(pictures), whole(pictures))
+
+
+def test_slots_cut_to_their_own_rank_stay_what_they_are(pictures):
+    low, whole = model(slot_form="rank-2"), model()
+    values, keys = low.backbone.memories[0].matrices()
+    state = {name: tensor for name, tensor in low.state_dict().items() if "memories" not in name}
+    whole.load_state_dict(state | {"backbone.memories.0.values": values, "backbone.memories.0.keys": keys})
+    cut = compress(whole, rank=2)
+    assert cut.config.slot_form == "rank-2"
+    with torch.no_grad():
+        torch.testing.assert_close(cut(pictures), whole(pictures), atol=1e-4, rtol=1e-3)
+        assert not torch.allclose(compress(whole, rank=1)(pictures), whole(pictures), atol=1e-2)
 
 
 @pytest.mark.parametrize("form", ["rank-17", "rank-0", "rank", "full"])

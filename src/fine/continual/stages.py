@@ -63,7 +63,7 @@ def learn_in_turn(config: RunConfig, folder: Path, *, device: str, progress: Pro
     plan = stages(config, folder)
     for number, (family, place, stage) in enumerate(plan):
         run = Run(place)
-        told = _Later(progress or Silent(), epochs=number * stage.training.epochs, puzzles=_shown(plan[:number]))
+        told = _Later(progress or Silent(), puzzles=_shown(plan[:number]))
         if not run.exists:
             run.save_config(stage)  # whoever goes on from here finds the stage, whether or not it has begun
         if not run.finished:
@@ -141,13 +141,13 @@ def _shown(plan: Sequence[tuple[str, Path, RunConfig]]) -> int:
 
 
 class _Later:
-    """Progress of a stage as that of the whole, of which some is done."""
+    """Progress of a stage as that of the whole, of which some is done; epochs are those of the stage."""
 
-    def __init__(self, progress: Progress, *, epochs: int, puzzles: int):
-        self.progress, self.epochs, self.puzzles = progress, epochs, puzzles
+    def __init__(self, progress: Progress, *, puzzles: int):
+        self.progress, self.puzzles = progress, puzzles
 
     def step(self, *, epoch: int, done: int, loss: float, accuracy: float) -> None:
-        self.progress.step(epoch=self.epochs + epoch, done=self.puzzles + done, loss=loss, accuracy=accuracy)
+        self.progress.step(epoch=epoch, done=self.puzzles + done, loss=loss, accuracy=accuracy)
 
     def epoch(self, *, epoch: int, loss: float, accuracy: float, speed: float) -> None:
-        self.progress.epoch(epoch=self.epochs + epoch, loss=loss, accuracy=accuracy, speed=speed)
+        self.progress.epoch(epoch=epoch, loss=loss, accuracy=accuracy, speed=speed)

@@ -88,6 +88,26 @@ def prune(model: FINE, *, keep: Sequence[int]) -> FINE:
 
 
 @torch.no_grad()
+def compress(model: FINE, *, rank: int) -> FINE:
+    """The same model with slots of this rank, each the nearest there is to the whole matrix it takes the place of."""
+    if model.config.slot_form or not model.config.slots:
+        raise FineError("only slots that are whole matrices can be cut to a rank: this model has none")
+    config = replace(model.config, slot_form=f"rank-{rank}")
+    made = FINE(config, channels=model.channels, size=model.size)
+    state: dict[str, Tensor] = {}
+    for name, tensor in model.state_dict().items():
+        if name.startswith(_MEMORIES):
+            left, sizes, right = torch.linalg.svd(tensor, full_matrices=False)
+            shares = sizes[:, :rank].sqrt()
+            state[f"{name}.left"] = left[:, :, :rank] * shares[:, None]
+            state[f"{name}.right"] = shares[..., None] * right[:, :rank]
+        else:
+            state[name] = tensor
+    made.load_state_dict(state)
+    return made.to(next(model.parameters()).device).train(model.training)
+
+
+@torch.no_grad()
 def use(model: FINE, puzzles: Puzzles, *, batch: int = 100) -> Tensor:  # (slots,)
     """How much of each slot is in the functions of some puzzles: the mean size of what it adds, in all its forms and layers."""
     found, render = torch.zeros(model.config.slots), puzzles.renderer()

@@ -18,6 +18,8 @@ QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
 SYMMETRIES = ("none", "together", "apart")
 KEYS = ("tied", "shared", "own")
+KEYS_SAY = 0.1
+"""How much the keys of a group have to say, beside its values, in whether it is the one to answer."""
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
@@ -59,7 +61,7 @@ class FunctionalMemory(nn.Module):
     all sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing
     to compare with, and the query itself is the weight.
 
-    Slots in several ``groups`` are fitted a group at a time, and the group whose values explain the pair best is the one that
+    Slots in several ``groups`` are fitted a group at a time, and the group that explains the pair best is the one that
     answers: so a group can be added without any change to what the others say.
     """
 
@@ -150,8 +152,12 @@ class FunctionalMemory(nn.Module):
             self.unexplained = _unexplained(group, mix, x, y)
             return mixes.flatten(1)
         fits = [self._fit(group, x, y) for group in groups]
-        missed = [_unexplained(group, mix, x, y) for group, mix in zip(groups, fits, strict=True)]
-        best = F.one_hot(torch.stack(missed, dim=1).argmin(1), self.groups)  # (b, g)
+        all_keys = self._all_forms(self.matrices()[1]).unflatten(0, (self.groups, -1))
+        scores = [
+            _likeness(values, mix, x, y) + KEYS_SAY * _likeness(keys, mix, x, y)
+            for values, keys, mix in zip(groups, all_keys, fits, strict=True)
+        ]
+        best = F.one_hot(torch.stack(scores, dim=1).argmax(1), self.groups)  # (b, g)
         return (torch.stack(fits, dim=1) * best[..., None]).flatten(1)
 
     def found(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, c)
@@ -179,9 +185,17 @@ class FunctionalMemory(nn.Module):
 
 
 def _unexplained(values: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
-    """What a mix of values leaves of y, as a share of it. Of values, for keys answer questions and need not explain."""
-    made = (mix @ values.flatten(1)).unflatten(1, values.shape[1:]) @ x
-    return (made - y).square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
+    """What a mix of values leaves of y, as a share of it."""
+    return (_made(values, mix, x) - y).square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
+
+
+def _likeness(matrices: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
+    """The cosine between what a mix of matrices makes of x and y: keys have no reason to be of the right length."""
+    return F.cosine_similarity(_made(matrices, mix, x).flatten(1), y.flatten(1))
+
+
+def _made(matrices: Tensor, mix: Tensor, x: Tensor) -> Tensor:  # (s, o, i), (b, s), (b, i, c) -> (b, o, c)
+    return (mix @ matrices.flatten(1)).unflatten(1, matrices.shape[1:]) @ x
 
 
 def _make_slots(form: str, slots: int, *, rows_out: int, rows_in: int, norm: float) -> nn.Parameter | Factors:
