@@ -186,7 +186,7 @@ def noticing(name: str, training: Training, images: str) -> Experiment:
         training=training,
         images=images,
         title="families that were not in training, pairs without a rule, no right choice; and mistakes from right answers",
-        measured="AUROC in %, where 50 is chance and an oracle has 100",
+        measured="AUROC in %, where 50 is chance",
     )
 
 
@@ -204,7 +204,7 @@ def refusing(name: str, training: Training, images: str) -> Experiment:
         of=("model", "what is strange"),
         training=training,
         images=images,
-        title="limits at 5 % false alarms, from training puzzles that were not shown; chance is 5, an oracle has 0 and 100",
+        title="limits at 5 % false alarms, from training puzzles that were not shown; chance is 5",
         measured="Puzzles answered “none of these” in %",
     )
 
@@ -224,7 +224,7 @@ def calibration(name: str, training: Training, images: str) -> Experiment:
         of=("probabilities", "model"),
         training=training,
         images=images,
-        title="temperature from training puzzles that training has not shown; an oracle has 0",
+        title="temperature from training puzzles that training has not shown",
         measured="Expected calibration error in %",
     )
 
