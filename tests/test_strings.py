@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fine import FINE, FINEConfig, FineError, RunConfig, Task, Training, evaluate, make_model, solve_text, train
+from fine import FINE, FINEConfig, FineError, RunConfig, Task, Training, evaluate, load, make_model, solve_text, train
 from fine.models import model_config
 from fine.models.encoders import make_encoder
 from fine.models.string_encoder import BLOCKS, FREQUENCIES, PLACE
@@ -243,6 +243,17 @@ def test_fine_solve_ranks_all_rules_and_writes_the_answer(fine):
     assert content["model"] == "all-strings" and content["answer"] == "ghijk"
     assert len(content["rules"]) == len(ALL) and sum(rule["probability"] for rule in content["rules"]) == pytest.approx(1)
     assert {rule["rule"] for rule in content["rules"] if rule["explains"]} >= {"reverse"}
+
+
+def test_a_rule_that_makes_y_of_x_comes_first_and_otherwise_the_most_probable():
+    model = load("all-strings")
+    answer = solve_text(model, "pqr", "qrs", "tuvwxyz")  # which the model alone takes for another rule
+    explaining = [rule.explains for rule in answer.rules]
+    assert explaining == sorted(explaining, reverse=True) and answer.rules[0].explains and answer.text == "uvwxyza"
+    assert max(answer.rules, key=lambda rule: rule.probability).answer != answer.text and answer.probability == pytest.approx(1)
+    answer = solve_text(model, "abc", "abcd", "xyz")
+    assert not any(rule.explains for rule in answer.rules)
+    assert answer.rules[0] == max(answer.rules, key=lambda rule: rule.probability)
 
 
 def test_a_rule_that_leaves_nothing_is_not_ranked():

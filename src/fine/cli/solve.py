@@ -91,7 +91,8 @@ class Solve:
         for rule in answer.rules:
             name = f"{'=' if rule.explains else ' '} {rule.rule:{width}}  {rule.answer:{longest}}"
             show_bar(name, rule.probability, console=console, chosen=rule.answer == answer.text)
-        say(f"\n= makes {y} of {x}" if any(rule.explains for rule in answer.rules) else f"\nno rule makes {y} of {x}")
+        known = any(rule.explains for rule in answer.rules)
+        say(f"\n= makes {y} of {x}: these come first" if known else f"\nno rule makes {y} of {x}: the most probable is taken")
 
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""

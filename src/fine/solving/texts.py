@@ -4,7 +4,8 @@
     answer.text, answer.rules[0]                   # mmnnqq, last +1
 
 The function composed from x → y is applied to x and to the new string, and compared, in the model's own metric, with what every
-rule makes of the two. The model ranks; that a rule makes y of x exactly is only noted.
+rule makes of the two. Letters, unlike pictures, can be compared exactly: rules that make y of x to the letter come first, and
+the model ranks those, and the others where there is none.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from fine.strings import check_text, grid, string_rules
 
 @dataclass(frozen=True)
 class RankedRule:
-    """A rule, what it makes of the new string, and how probable it is among the rules of its set."""
+    """A rule, what it makes of the new string, and how probable the model finds it among all rules of its set."""
 
     rule: str
     """The rule in words, such as last +1."""
@@ -34,12 +35,9 @@ class TextAnswer:
 
     text: str
     rules: tuple[RankedRule, ...]
-    """Every rule of the set, the most probable first."""
-
-    @property
-    def probability(self) -> float:
-        """How sure the model is: the probabilities of all rules that make this answer."""
-        return sum(rule.probability for rule in self.rules if rule.answer == self.text)
+    """Every rule of the set: those that make y of x first, the most probable first of each."""
+    probability: float
+    """How sure the model is: the share of the rules that make this answer among those it may be."""
 
 
 @torch.inference_mode()
@@ -58,9 +56,13 @@ def solve_text(model: FINE, x: str, y: str, new: str, *, rules: str = "all") -> 
     guesses = torch.stack([model.apply_function(weights, codes[:, place]) for place in (0, 2)], dim=1)  # (1, 2, rows, columns)
     logits = -model.distance(codes[0, 3:].unflatten(0, (-1, 2)), guesses).sum(1)  # (rules,)
     probabilities = logits.softmax(0).tolist()
-    ranked = sorted(zip(probabilities, possible, strict=True), reverse=True)
-    named = tuple(RankedRule(str(known.rules[n]), made[n][1], share, made[n][0] == y) for share, n in ranked)
-    by_answer: dict[str, float] = {}
-    for rule in named:
-        by_answer[rule.answer] = by_answer.get(rule.answer, 0.0) + rule.probability
-    return TextAnswer(max(by_answer, key=by_answer.__getitem__), named)
+    named = [
+        RankedRule(str(known.rules[n]), made[n][1], p, made[n][0] == y) for n, p in zip(possible, probabilities, strict=True)
+    ]
+    named.sort(key=lambda rule: (rule.explains, rule.probability), reverse=True)
+    candidates = [rule for rule in named if rule.explains] or named
+    shares: dict[str, float] = {}
+    for rule in candidates:
+        shares[rule.answer] = shares.get(rule.answer, 0.0) + rule.probability
+    answer = max(shares, key=shares.__getitem__)
+    return TextAnswer(answer, tuple(named), shares[answer] / sum(shares.values()))
