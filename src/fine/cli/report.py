@@ -9,7 +9,7 @@ from fine.cli.terminal import OptionalPath, say
 from fine.errors import FineError, unknown
 from fine.experiments.comparison import compare
 from fine.experiments.ledger import Ledger
-from fine.experiments.tables import EXPERIMENTS, FUNCTIONS, make_experiment
+from fine.experiments.tables import EXPERIMENTS, make_experiment
 from fine.protocols import PROTOCOLS
 from fine.report import write_report
 from fine.report.facts import Facts
@@ -49,5 +49,5 @@ class Report:
 
 def _order(name: str) -> tuple[bool, bool, str]:
     """The paper's tables first, then its figures, then what it does not have."""
-    ours = name in FUNCTIONS and not name.startswith("figure")
-    return ours, not name.startswith("table"), name
+    of_the_paper = name.startswith(("table", "figure")) or name == "scaling"
+    return not of_the_paper, not name.startswith("table"), name
