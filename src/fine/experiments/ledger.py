@@ -222,7 +222,7 @@ def _read(path: Path) -> Record | Failure:
             _check_rows("by_rule", entry.by_rule, {"family": str, "rule": str, "puzzles": int, **dict.fromkeys(KINDS, float)})
             confused = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
             _check_rows("confusions", entry.confusions, confused)
-            _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, Any]})
+            _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, float]})
     except ValueError as problem:
         raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
     if entry.key != path.stem:
