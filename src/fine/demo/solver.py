@@ -65,9 +65,9 @@ class Solver:
     def of(model: str) -> "Solver":
         """A model that comes with the package, or the one in a folder, which then goes by the folder's name."""
         name = model if model in names() else Path(model).resolve().name
-        task = trained_on(model)
+        loaded, task = load(model), trained_on(model)
         known = (task.test_rules or task.rules).partition(":")[0] if task else EVERYTHING
-        return Solver(name, load(model), known)
+        return Solver(name, loaded, known)
 
     @property
     def channels(self) -> int:

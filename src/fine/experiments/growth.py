@@ -134,6 +134,7 @@ def _curve(comparison: Comparison) -> Figure:
     """Accuracy over the numbers in a memory, and over puzzles a second in training."""
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     by_numbers, by_speed = figure.subplots(1, 2, sharey=True)
+    sizes: set[int] = set()
     for column, mark in zip(comparison.experiment.columns, _MARKS, strict=False):
         for row, ink in zip(comparison.experiment.rows, _INK, strict=False):
             entry = comparison.entry(row, column)
@@ -141,9 +142,11 @@ def _curve(comparison: Comparison) -> Figure:
                 continue
             told = {"color": ink, "marker": mark, "ms": 6, "capsize": 2, "ls": "none", "label": f"{row}, {column}"}
             numbers = memory_numbers(entry.place.cell.config)
+            sizes.add(numbers)
             by_numbers.errorbar(numbers, entry.here, yerr=entry.spread, **told)
             by_speed.errorbar(float(_speed(entry).replace(",", "")), entry.here, yerr=entry.spread, **told)
-    by_numbers.set_xscale("log")
+    by_numbers.set_xscale("log", base=2)
+    by_numbers.set_xticks(sorted(sizes), [f"{size:,}" for size in sorted(sizes)])
     by_numbers.set_xlabel("numbers in the memory", fontsize=9)
     by_speed.set_xlabel("training puzzles a second, one thread", fontsize=9)
     by_numbers.set_ylabel("accuracy, %", fontsize=9)
