@@ -22,6 +22,7 @@ from fine.experiments.ledger import Epoch, failure, record
 from fine.experiments.tables import label
 from fine.report import html_page, latex_table, markdown_table, write_report
 from fine.report.costs import letter_places
+from fine.report.looks import looks
 from fine.report.markup import element
 from fine.report.numbers import signed
 from fine.report.panels import round_steps, spread_out
@@ -299,6 +300,12 @@ def test_every_number_is_the_ledgers(page, comparisons, raw):
     fields = {*expected[comparisons[-1].experiment.name], *expected_of_record(every_run(raw)[0]), *KINDS[1:], "wrong"}
     fields |= {"here", "spread", "paper", "paper spread", "difference", "curve", "cost"}
     assert set(seen) == fields and sum(seen.values()) > 3_000
+
+
+def test_no_two_rows_of_a_plot_have_the_same_letters(comparisons):
+    for comparison in comparisons:
+        letters = [look.letter for look in looks(comparison).values()]
+        assert len(set(letters)) == len(letters), (comparison.experiment.name, letters)
 
 
 def test_no_number_stands_outside_of_what_is_checked(page, comparisons):

@@ -1,6 +1,7 @@
 """How a row of a table looks in every plot: a letter, and a kind of line. Ours has the accent; all others are shades of ink."""
 
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from fine.experiments.comparison import Comparison
 from fine.experiments.tables import label
@@ -38,7 +39,14 @@ def looks(comparison: Comparison) -> dict[str, Look]:
     """The looks of an experiment's rows."""
     others = [row for row in comparison.experiment.rows if row not in _KINDS]
     kinds = _KINDS | {row: f"other {_OTHERS[number % len(_OTHERS)]}" for number, row in enumerate(others)}
-    return {row: Look(row, LETTERS.get(row, row[:2]), kinds[row]) for row in comparison.experiment.rows}
+    short = _letters(others) | LETTERS
+    return {row: Look(row, short[row], kinds[row]) for row in comparison.experiment.rows}
+
+
+def _letters(rows: list[str]) -> dict[str, str]:
+    """Short names: the first two letters, the first and the last (rank-8, rank-4), or a, b, c: the first that all differ in."""
+    ways = ([row[:2] for row in rows], [row[0] + row[-1] for row in rows], list(ascii_lowercase))
+    return dict(zip(rows, next(way for way in ways if len(set(way)) == len(way)), strict=False))
 
 
 def column_name(comparison: Comparison, column: str) -> str:
