@@ -57,5 +57,5 @@ class DrawMap:
             draw_chart(chart, self.out, title=f"{title}, by {layout}")
         say(note)
         if chart.layout == "principal" and not self.layout:
-            say("for a map by UMAP: pip install 'functional-indirection[map]'")
+            say("for a map by UMAP: pip install umap-learn")
         say(f"written to {self.out}")

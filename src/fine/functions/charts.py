@@ -88,7 +88,7 @@ def lay_out(vectors: Tensor, layout: str = "") -> tuple[Tensor, str]:
         raise unknown("layout", layout, LAYOUTS)
     placed = None if layout == "principal" else _by_umap(vectors)
     if placed is None and layout == "umap":
-        raise FineError("a layout by UMAP needs umap-learn: pip install 'functional-indirection[map]', or --layout principal")
+        raise FineError("a layout by UMAP needs umap-learn: pip install umap-learn, or --layout principal")
     points = _principal(vectors) if placed is None else placed
     low, high = points.amin(0), points.amax(0)
     return (points - low) / (high - low).clamp(min=1e-9), "principal" if placed is None else "umap"
