@@ -74,7 +74,7 @@ def test_keys_stay_as_they_are():
         )),
         *(replace(ROTATION.config, training=replace(ROTATION.config.training, **change)) for change in (
             {"epochs": 7}, {"batch": 32}, {"rate": 1e-3}, {"schedule": "constant"}, {"clip": 1.0}, {"fresh": True},
-            {"views": 4}, {"seed": 1},
+            {"views": 4}, {"through": 0.5}, {"seed": 1},
         )),
     ],
     ids=lambda config: Cell(config).key,

@@ -263,6 +263,35 @@ def test_other_readings_of_a_puzzle_are_puzzles_with_another_example_and_another
         torch.testing.assert_close(loss[number], expected)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"backbone": "residual"}, {"backbone": "nice", "symmetry": "none"}, {"backbone": "mlp", "symmetry": "none"}],
+)
+def test_a_thorough_model_judges_a_choice_by_all_readings_of_the_puzzle_it_completes(settings):
+    model = make_model("fine", channels=1, size=32, settings={"thorough": True, **settings}).double().eval()
+    pictures = torch.rand(2, 9, 1, 32, 32).double()  # of six choices each
+    codes = model.encode(pictures)
+
+    def apart(example, made, question, result):
+        return model.distance(model.apply_function(model.compose(example, made), question), result).log()
+
+    for logits, puzzle in zip(model(pictures), codes, strict=True):
+        x, y, new = puzzle[:3, None]
+        for logit, choice in zip(logits, puzzle[3:, None], strict=True):
+            others = apart(y, x, choice, new) + apart(new, choice, x, y) + apart(choice, new, y, x)
+            torch.testing.assert_close(logit[None], -apart(x, y, new, choice) - others / 2)
+
+
+def test_a_thorough_model_learns_as_another_does():
+    pictures, answers = torch.rand(3, 7, 1, 32, 32), torch.tensor([2, 0, 3])
+    plain, thorough = (
+        make_model("fine", channels=1, size=32, settings={"thorough": choice}).eval() for choice in (False, True)
+    )
+    thorough.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(thorough.learn(pictures, answers), plain.learn(pictures, answers), rtol=0, atol=0)
+    assert torch.isfinite(thorough(torch.zeros(1, 7, 1, 32, 32))).all()  # nothing but zeros: no distance to take a logarithm of
+
+
 def test_a_model_read_one_way_learns_from_its_answer_alone():
     model = make_model("fine-nice", channels=1, size=32).eval()
     pictures, answers = torch.rand(3, 7, 1, 32, 32), torch.tensor([2, 0, 3])

@@ -4,7 +4,7 @@ import torch
 
 from fine.errors import FineError
 from fine.images import Images
-from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, draw_puzzles, seen_from
+from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, draw_puzzles, seen_from, seen_through
 from fine.rules import Warp, rule_set
 
 
@@ -123,6 +123,32 @@ def test_a_puzzle_seen_from_another_side_is_turned_as_a_whole(puzzles):
     for side in range(8):
         turned = torch.rot90(batch.pictures[side], side % 4, (2, 3))
         assert torch.equal(seen.pictures[side], turned.flip(3) if side >= 4 else turned)
+
+
+def test_a_puzzle_seen_through_a_rule_is_seen_through_it_as_a_whole(puzzles):
+    batch, warp = puzzles.render(range(4)), Warp(puzzles.rules, size=32)
+    seen = seen_through(batch, warp, np.array([-1, 30, -1, 7]))
+    assert torch.equal(seen.answers, batch.answers) and torch.equal(seen.pictures[::2], batch.pictures[::2])
+    for puzzle, rule in ((1, 30), (3, 7)):
+        assert torch.equal(seen.pictures[puzzle], warp(batch.pictures[puzzle], torch.full((7,), rule)))
+
+
+@pytest.mark.parametrize("family", ["translation", "rotation", "shear"])
+def test_a_seen_rule_seen_through_another_is_none_that_the_test_holds_back(family):
+    # All three families are affine, so a rule is known by where it takes three corners of a picture.
+    corners = torch.tensor([[-16.0, -16.0], [16.0, -16.0], [-16.0, 16.0]], dtype=torch.float64)
+    ahead = torch.cat((corners, torch.ones(3, 1, dtype=torch.float64)), dim=1)
+
+    def maps(split):
+        read_from = torch.stack([rule.family.source(corners, *rule.parameters) for rule in rule_set(f"{family}:{split}").rules])
+        rows = torch.linalg.solve(ahead, read_from).mT  # (n, 2, 3): [matrix | shift] of every rule
+        return torch.cat((rows, torch.tensor([[[0.0, 0.0, 1.0]]], dtype=torch.float64).expand(len(rows), 1, 3)), dim=1)
+
+    seen, unseen = maps("seen"), maps("unseen")
+    lenses = seen[:, None]
+    shown = (lenses @ seen @ lenses.inverse()).flatten(0, 1)  # g f g⁻¹, for all f and g
+    moved = torch.einsum("nij,pj->npi", shown, ahead)[:, None] - torch.einsum("nij,pj->npi", unseen, ahead)
+    assert moved.norm(dim=-1).amax(-1).min() > 2  # pixels, at the corner that tells most
 
 
 def test_a_quarter_turn_of_a_rotation_puzzle_keeps_its_rule(images):

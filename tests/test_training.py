@@ -199,6 +199,7 @@ def test_a_damaged_state_is_named(tmp_path):
         ({"rate": float("nan")}, "rate is nan"),
         ({"schedule": "onecycle"}, "did you mean 'one-cycle'"),
         ({"views": 2}, "views is 2"),
+        ({"through": 1.5}, "through is 1.5: give the share"),
         ({"seed": 2**40}, "seed is"),
     ],
 )
@@ -233,8 +234,9 @@ def test_views_that_would_show_what_the_test_holds_back_are_refused():
     replace(held_back, task=Task.preset("extreme-cifar100", rules="translation")).check()
 
 
-def test_a_run_with_views_resumes_to_the_same_bits(tmp_path):
-    config = replace(TINY, training=replace(TINY.training, views=8))
+@pytest.mark.parametrize("shown", [{"views": 8}, {"through": 0.5}])
+def test_a_run_with_puzzles_shown_otherwise_resumes_to_the_same_bits(tmp_path, shown):
+    config = replace(TINY, training=replace(TINY.training, **shown))
     train(config, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         train(config, tmp_path / "stopped", progress=StopAfter(2))

@@ -28,6 +28,8 @@ class Training:
     """Draw new puzzles for every epoch instead of showing the same ones again."""
     views: int = 1
     """Sides a puzzle may be seen from, one drawn each time it is shown: 1 as it is, 4 by quarter turns, 8 mirrored too."""
+    through: float = 0.0
+    """Share of the puzzles that are seen through a rule of the training, all pictures through the same, drawn each time."""
     seed: int = 0
     """Fixes the weights at the start, the puzzles and their order."""
     arrival: str = ""
@@ -47,6 +49,8 @@ class Training:
                 raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")
         if self.seed >= 2**32:
             raise FineError(f"seed is {self.seed}: give one below 2³², {2**32:,}")
+        if not 0 <= self.through <= 1:
+            raise FineError(f"through is {self.through}: give the share of puzzles to be seen through a rule, 0 to 1")
         for name in ("rate", "clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise FineError(f"{name} is {getattr(self, name)}: give a positive number")

@@ -141,6 +141,18 @@ def seen_from(batch: Batch, sides: NDArray[np.int64]) -> Batch:
     return batch._replace(pictures=pictures)
 
 
+def seen_through(batch: Batch, warp: Warp, rules: NDArray[np.int64]) -> Batch:
+    """Every puzzle of a batch, all seven pictures together, under one rule; those whose rule is −1 as they are.
+
+    A puzzle stays a puzzle: if y = f(x), then g(y) is made from g(x) by g f g⁻¹, which is f itself wherever rules commute.
+    """
+    some = torch.from_numpy(np.flatnonzero(rules >= 0)).to(batch.pictures.device)
+    under = torch.from_numpy(rules).to(some.device)[some].repeat_interleave(batch.pictures.shape[1])
+    pictures = batch.pictures.clone()
+    pictures[some] = warp(pictures[some].flatten(0, 1), under).unflatten(0, (-1, batch.pictures.shape[1]))
+    return batch._replace(pictures=pictures)
+
+
 def draw_puzzles(
     images: Images,
     rules: RuleSet,

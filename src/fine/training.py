@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -30,13 +31,13 @@ from fine.models import model_config
 from fine.models.growing import hold_still
 from fine.processes import Processes
 from fine.progress import Progress, Silent
-from fine.puzzles import Batch, Puzzles, seen_from
-from fine.randomness import random_below, random_order
+from fine.puzzles import Batch, Puzzles, seen_from, seen_through
+from fine.randomness import random_below, random_order, random_uniform
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
-_ORDER, _SIDE = 4, 5  # addresses of random numbers; those of splits and puzzles are in tasks.py
+_ORDER, _SIDE, _THROUGH, _LENS = 4, 5, 7, 8  # addresses of random numbers; those of splits and puzzles are in tasks.py
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
@@ -201,6 +202,10 @@ class Trainer:
             if training.views > 1:
                 sides = random_below(training.views, training.seed, _SIDE, epoch, share)
                 shown_puzzles = seen_from(shown_puzzles, sides)
+            if training.through:
+                some = random_uniform(training.seed, _THROUGH, epoch, share) < training.through
+                rules = random_below(len(puzzles.rules), training.seed, _LENS, epoch, share)
+                shown_puzzles = seen_through(shown_puzzles, render.warp, np.where(some, rules, -1))
             batch_loss, batch_right = self._step(shown_puzzles, rate, len(batch), step)
             loss_sum += batch_loss
             right += batch_right

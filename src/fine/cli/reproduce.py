@@ -64,6 +64,8 @@ class Reproduce:
     """Draw new puzzles for every epoch instead of showing the same ones again."""
     views: OptionalInt = None
     """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
+    through: OptionalFloat = None
+    """Share of the puzzles to be seen through a rule of the training, all pictures through the same: 0 to 1."""
     train_count: OptionalInt = None
     """Training puzzles, if not the paper's."""
     test_count: OptionalInt = None

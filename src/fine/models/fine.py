@@ -56,6 +56,8 @@ class FINEConfig:
     """Where keys come from: tied (they start as the values), shared (they are the values) or own (they start apart)."""
     readings: int = 4
     """Ways a training puzzle is read: 1 as it is asked, 2 also with the answer as the example, 4 also both backwards."""
+    thorough: bool = False
+    """Judge a choice by the puzzle it completes, read all four ways, and not by f(x') alone: slower, and surer of new rules."""
     groups: int = 0
     """Groups of as many slots each, of which the one that explains a pair best answers; 0: all slots together."""
     slot_form: str = ""
@@ -158,7 +160,8 @@ class FINE(nn.Module, Shared):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        return self._answer(self.encode(pictures))
+        codes = self.encode(pictures)
+        return self._judge(codes) if self.config.thorough else self._answer(codes)
 
     def learn(self, pictures: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
         """Training puzzles and their answers -> (logits (b, k), loss (b,)), from all readings of the puzzles.
@@ -183,6 +186,30 @@ class FINE(nn.Module, Shared):
     def _answer(self, codes: Tensor) -> Tensor:  # (b, 3 + k, rows, columns) -> (b, k)
         guess = self.apply_function(self.compose(codes[:, 0], codes[:, 1]), codes[:, 2])
         return -self.distance(codes[:, 3:], guess[:, None])
+
+    def _judge(self, codes: Tensor) -> Tensor:  # (b, 3 + k, rows, columns) -> (b, k)
+        """Each choice c by four distances: from f(x') to c, from what undoes f makes of c to x', and the same with x' → c as
+        the example and x → y as the question.
+
+        Under a rule that was never seen all of them are large, and differ from one puzzle to the next; only how they compare
+        between choices says something. So the question as it is asked gives odds in inverse proportion to its distances, each
+        other reading half as many (in logarithms), and odds multiply.
+        """
+        x, y, new = codes[:, :3].unbind(1)
+        choices = codes[:, 3:]
+        made = self.apply_function(self.compose(x, y), new)[:, None]
+        undone = self.apply_function(self.compose(y, x), choices.movedim(1, 2).flatten(2))  # the choices side by side
+        undone = undone.unflatten(2, (choices.shape[1], -1)).movedim(2, 1)
+        x, y, new = (code[:, None].expand_as(choices).flatten(0, 1) for code in (x, y, new))
+        choice = choices.flatten(0, 1)
+        distances = (
+            self.distance(made, choices),
+            self.distance(undone, codes[:, 2:3]),
+            self.distance(self.apply_function(self.compose(new, choice), x), y).view(choices.shape[:2]),
+            self.distance(self.apply_function(self.compose(choice, new), y), x).view(choices.shape[:2]),
+        )
+        asked, *others = torch.stack(distances).clamp(min=1e-12).log()
+        return -(asked + sum(others) / 2)
 
     def _other_readings(self, codes: Tensor, answers: Tensor) -> Tensor:  # (b, n, rows, columns), (b,) -> (b,)
         batch = torch.arange(len(codes), device=codes.device)
