@@ -9,9 +9,7 @@ import tyro
 from fine.cli.terminal import OptionalPath, say
 from fine.errors import FineError
 from fine.functions.calibration import FALSE_ALARMS, FILE, calibrate, held_back
-from fine.pretrained import load, names
-from fine.runs import Run
-from fine.storage import read_json
+from fine.pretrained import load, names, trained_on
 from fine.tasks import Task
 
 
@@ -20,7 +18,7 @@ class Calibrate:
     """Find out how far a model's word can be taken, on training puzzles it has not seen, so that it can say "none of these"."""
 
     model: Annotated[str, tyro.conf.Positional]
-    """A run folder; or a model of the package or an exported folder, with --task and --rules as it was trained."""
+    """A run folder, an exported folder, or a model of the package."""
     task: str = ""
     """Pictures the model was trained on, where its folder does not say; the names are those of `fine train`."""
     rules: str = ""
@@ -38,8 +36,8 @@ class Calibrate:
         model = load(self.model)
         if self.model in names() and self.out is None:
             raise FineError(f"{self.model} is part of the package: say where to write, such as --out {FILE}")
-        task, seed = self._trained_on()
-        puzzles = held_back(replace(task, data_root=self.data_root or task.data_root), self.count, seed=seed)
+        task = self._trained_on()
+        puzzles = held_back(replace(task, data_root=self.data_root or task.data_root), self.count)
         found = calibrate(model, puzzles, false_alarms=self.false_alarms)
         path = self.out or Path(self.model) / FILE
         found.save(path)
@@ -50,11 +48,10 @@ class Calibrate:
         say(f"limits at {found.false_alarms:.1%} false alarms: {limits}")
         say(f"written to {path}")
 
-    def _trained_on(self) -> tuple[Task, int]:
-        config = Path(self.model) / "config.json"
-        if not self.task and config.exists() and "task" in read_json(config):  # only a run knows what it was trained on
-            trained = Run(Path(self.model)).config()
-            return trained.task, trained.training.seed
-        if not self.task or not self.rules:
+    def _trained_on(self) -> Task:
+        if self.task and self.rules:
+            return Task.preset(self.task, rules=self.rules)
+        task = trained_on(self.model)
+        if task is None:
             raise FineError(f"{self.model} does not say what it was trained on: give --task and --rules")
-        return Task.preset(self.task, rules=self.rules), 0
+        return task

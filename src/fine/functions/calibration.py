@@ -80,7 +80,7 @@ class Signs(NamedTuple):
     hint: Tensor
     """(b,): what the memory leaves unexplained of the hint, as a share of y."""
     answer: Tensor
-    """(b,): how far the function stays from the choice it comes nearest to, as a share of that."""
+    """(b,): how far the function stays from the choice that is taken, as a share of that."""
 
 
 @torch.no_grad()
@@ -88,10 +88,10 @@ def signs_of(model: FINE, pictures: Tensor) -> Signs:  # (b, 3 + k, channels, si
     """The signs of puzzles as the model sees them."""
     codes = model.eval().encode(pictures)
     x, y, new, choices = codes[:, 0], codes[:, 1], codes[:, 2], codes[:, 3:]
-    function = compose_map(model, [x], [y])
-    apart = model.distance(choices, function(new)[:, None])  # (b, k)
-    nearest = choices[torch.arange(len(codes)), apart.argmin(1)]
-    return Signs(-apart, unexplained(model, x, y), _share(model, function(new), nearest))
+    logits = model.judge(codes)
+    taken = choices[torch.arange(len(codes)), logits.argmax(1)]
+    made = compose_map(model, [x], [y])(new)
+    return Signs(logits, unexplained(model, x, y), _share(model, made, taken))
 
 
 def _share(model: FINE, made: Tensor, wanted: Tensor) -> Tensor:  # (b, rows, columns) twice -> (b,)

@@ -160,8 +160,11 @@ class FINE(nn.Module, Shared):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        codes = self.encode(pictures)
-        return self._judge(codes) if self.config.thorough else self._answer(codes)
+        return self.judge(self.encode(pictures))
+
+    def judge(self, codes: Tensor) -> Tensor:
+        """The same of codes: (b, 3 + k, rows, columns) -> logits (b, k)."""
+        return self._judge_all_readings(codes) if self.config.thorough else self._answer(codes)
 
     def learn(self, pictures: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
         """Training puzzles and their answers -> (logits (b, k), loss (b,)), from all readings of the puzzles.
@@ -187,7 +190,7 @@ class FINE(nn.Module, Shared):
         guess = self.apply_function(self.compose(codes[:, 0], codes[:, 1]), codes[:, 2])
         return -self.distance(codes[:, 3:], guess[:, None])
 
-    def _judge(self, codes: Tensor) -> Tensor:  # (b, 3 + k, rows, columns) -> (b, k)
+    def _judge_all_readings(self, codes: Tensor) -> Tensor:  # (b, 3 + k, rows, columns) -> (b, k)
         """Each choice c by four distances: from f(x') to c, from what undoes f makes of c to x', and the same with x' → c as
         the example and x → y as the question.
 
