@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from fine.evaluation import Evaluation, evaluate
-from fine.experiments.tables import Experiment, label, make_experiment
+from fine.experiments.catalogue import make_experiment
+from fine.experiments.experiment import Experiment, label
 from fine.progress import Silent
 from fine.puzzles import Batch
 from fine.runs import Run, RunConfig, provenance

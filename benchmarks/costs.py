@@ -14,7 +14,7 @@ from fine.bench import Bench, read_bench
 from fine.experiments import EXPERIMENTS, Cell, make_experiment
 from fine.experiments.durations import show_duration
 from fine.experiments.estimates import START
-from fine.experiments.tables import cells
+from fine.experiments.experiment import cells
 from fine.protocols import PROTOCOLS
 from timing import show
 

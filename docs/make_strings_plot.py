@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import fine
 from fine.experiments import Ledger, Record, make_experiment
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.pretrained.cards import by_family
 
 FOLDER = Path(__file__).parent

@@ -9,8 +9,9 @@ import pytest
 from fine.errors import FineError
 from fine.evaluation import wilson
 from fine.experiments import EXPERIMENTS, Cell, Ledger, Record, compare, make_experiment, markdown
+from fine.experiments.experiment import cells
 from fine.experiments.ledger import Epoch, failure, protocol_name, record
-from fine.experiments.tables import cells, for_size
+from fine.experiments.tables import for_size
 from fine.models import MODELS
 from fine.protocols import PROTOCOLS, Training
 from fine.runs import RunConfig

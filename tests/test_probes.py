@@ -10,9 +10,9 @@ import pytest
 from fine import FineError, Training
 from fine.experiments import Cell, Experiment, Ledger, compare, make_experiment, markdown
 from fine.experiments.executors import Finished, LocalProcesses
+from fine.experiments.functions import FUNCTIONS
 from fine.experiments.measuring import MEASURES, measure
 from fine.experiments.probes import Probe
-from fine.experiments.tables import FUNCTIONS
 from fine.experiments.work import as_text, from_text, read_outcome, work
 from fine.functions import charts
 

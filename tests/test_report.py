@@ -18,8 +18,8 @@ import pytest
 
 from fine.evaluation import wilson
 from fine.experiments import CONTRADICTIONS, EXPERIMENTS, Cell, Comparison, Ledger, compare, make_experiment
+from fine.experiments.experiment import label
 from fine.experiments.ledger import Epoch, failure, record
-from fine.experiments.tables import label
 from fine.report import html_page, latex_table, markdown_table, write_report
 from fine.report.costs import letter_places
 from fine.report.looks import looks

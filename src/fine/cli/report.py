@@ -7,9 +7,9 @@ import tyro
 
 from fine.cli.terminal import OptionalPath, say
 from fine.errors import FineError, unknown
+from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.comparison import compare
 from fine.experiments.ledger import Ledger
-from fine.experiments.tables import EXPERIMENTS, make_experiment
 from fine.protocols import PROTOCOLS
 from fine.report import write_report
 from fine.report.facts import Facts

@@ -10,16 +10,17 @@ from rich.table import Table
 
 from fine.cli.terminal import OptionalFloat, OptionalInt, console, given, say, use_device
 from fine.errors import FineError, unknown
+from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.cells import Cell
 from fine.experiments.clusters import RayTasks
 from fine.experiments.comparison import Comparison, Entry, caption, compare, markdown
 from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Executor, LocalProcesses
+from fine.experiments.experiment import Experiment, cells, label, select
 from fine.experiments.growth import draw_figure, further_table
 from fine.experiments.ledger import Ledger
 from fine.experiments.runner import Summary, check_pictures, run_cells
-from fine.experiments.tables import EXPERIMENTS, Experiment, cells, label, make_experiment, select
 from fine.experiments.watching import Watched
 from fine.locking import locked
 from fine.protocols import PROTOCOLS, Training

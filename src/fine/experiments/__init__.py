@@ -4,11 +4,12 @@ experiment = make_experiment("table1")
 print(markdown(compare(experiment, Ledger(Path("results/ledger")))))
 """
 
+from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.cells import Cell
 from fine.experiments.comparison import Comparison, Entry, compare, markdown
+from fine.experiments.experiment import Experiment, Place
 from fine.experiments.ledger import Failure, Ledger, Record
 from fine.experiments.paper import CONTRADICTIONS, Quoted
-from fine.experiments.tables import EXPERIMENTS, Experiment, Place, make_experiment
 
 __all__ = [
     "CONTRADICTIONS",

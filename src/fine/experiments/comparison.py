@@ -7,9 +7,9 @@ print(markdown(comparison))
 import statistics
 from dataclasses import dataclass
 
+from fine.experiments.experiment import Experiment, Place, label
 from fine.experiments.ledger import Failure, Ledger, Record
 from fine.experiments.paper import Quoted
-from fine.experiments.tables import Experiment, Place, label
 
 MISSING = "·"
 

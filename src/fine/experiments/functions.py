@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fine.experiments.cells import Cell
+from fine.experiments.experiment import Experiment, Place
 from fine.experiments.paper import FAMILIES
 from fine.experiments.probes import Probe
-from fine.experiments.tables import FUNCTIONS, Experiment, Place
 from fine.functions.noticing import NO_RIGHT_CHOICE, RANDOM_PAIRS
 from fine.functions.powers import MADE
 from fine.models.fine import FINEConfig
@@ -20,6 +20,20 @@ from fine.protocols import Training
 from fine.questions import WAYS
 from fine.runs import RunConfig
 from fine.tasks import Task
+
+FUNCTIONS = {
+    "hints": "several hints, clean and spoilt",
+    "backwards": "the same puzzles backwards",
+    "chains": "rules one after another",
+    "powers": "powers, roots and mixes of rotations",
+    "odd-one-out": "which pair follows another rule",
+    "noticing": "telling what is strange from what is known",
+    "refusing": "saying that none of these is right",
+    "calibration": "how sure answers are, and how many are right",
+    "slots": "what is lost without a slot",
+    "figure-map": "a map of functions",
+}
+"""What functions can do, with no training for it: tables of ours, which the paper does not have."""
 
 AFFINE = FAMILIES[:5]
 STRANGE = (*FAMILIES[5:], RANDOM_PAIRS, NO_RIGHT_CHOICE)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from fine.continual.stages import Figures, figures
 from fine.experiments.comparison import MISSING, Comparison, Entry
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.runs import RunConfig
 from fine.storage import written_whole
 

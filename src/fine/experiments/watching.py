@@ -14,8 +14,8 @@ from fine.experiments.cells import Cell
 from fine.experiments.durations import show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Step
+from fine.experiments.experiment import label
 from fine.experiments.ledger import Failure, Record
-from fine.experiments.tables import label
 
 QUIET = 30.0
 """Seconds between two lines about one cell, where there is no terminal."""

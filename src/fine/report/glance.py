@@ -4,7 +4,7 @@ Places are in % of the width, so a mark stands at the accuracy it shows on a scr
 """
 
 from fine.experiments.comparison import Comparison, Entry
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.report.looks import looks
 from fine.report.markup import Markup, block, element, join
 from fine.report.numbers import tenths

@@ -1,7 +1,8 @@
 """A table as LaTeX, for `\\input`; it needs the package booktabs."""
 
+from fine.experiments.catalogue import EXPERIMENTS
 from fine.experiments.comparison import Comparison
-from fine.experiments.tables import EXPERIMENTS, label
+from fine.experiments.experiment import label
 from fine.report.facts import Facts, reading
 from fine.report.tables import Number, column_groups, table_lines
 

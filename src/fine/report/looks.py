@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from fine.experiments.comparison import Comparison
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.report.markup import Markup, element, join
 
 LETTERS = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fine.experiments.comparison import Comparison, Entry
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.report.facts import by_rule, confusions
 from fine.report.markup import Content, Markup, block, element, lines
 from fine.report.numbers import whole

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from importlib.resources import files
 
+from fine.experiments.catalogue import EXPERIMENTS
 from fine.experiments.comparison import Comparison
+from fine.experiments.experiment import label
 from fine.experiments.ledger import Record
 from fine.experiments.paper import CONTRADICTIONS
-from fine.experiments.tables import EXPERIMENTS, label
 from fine.report.chart import function_chart
 from fine.report.costs import cost_against_accuracy
 from fine.report.curves import learning_curves

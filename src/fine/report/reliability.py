@@ -1,7 +1,7 @@
 """Reliability: how sure answers are, in steps, and how many of them are right; on the diagonal a word is worth what it says."""
 
 from fine.experiments.comparison import Comparison
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.report.markup import Content, Markup, element, join
 from fine.report.panels import BOTTOM, LEFT, RIGHT, TOP, Axis, figure, grid, multiples, panel
 

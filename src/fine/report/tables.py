@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fine.experiments.comparison import Comparison, Entry
-from fine.experiments.tables import Experiment, label
+from fine.experiments.experiment import Experiment, label
 from fine.report.facts import NOT_RUN
 from fine.report.numbers import signed, tenths
 

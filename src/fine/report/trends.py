@@ -3,7 +3,7 @@
 import math
 
 from fine.experiments.comparison import Comparison
-from fine.experiments.tables import label
+from fine.experiments.experiment import label
 from fine.report.looks import legend, looks
 from fine.report.markup import Content, Markup, element, join
 from fine.report.numbers import tenths

@@ -1,0 +1,130 @@
+"""An experiment: a table or figure as rows × columns of cells, each beside the number the paper has for it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fine.errors import unknown
+from fine.experiments.cells import Cell
+from fine.experiments.paper import QUOTED, Quoted
+from fine.runs import RunConfig
+
+LABELS = {
+    "relation-net": "RelationNet",
+    "predi-net": "PrediNet",
+    "hyper-net": "HyperNet",
+    "transformer": "Transformer",
+    "esbn": "ESBN",
+    "fine-mlp": "FINE-MLP",
+    "fine-nice": "FINE-NICE",
+    "fine": "FINE (ours)",
+    "affine": "multi-affine",
+    "p4-cnn": "p4-CNN",
+    "resnet": "3-layer ResNet",
+    "mlp": "2-layer MLP",
+    "strings": "new strings",
+    "strings-longer": "longer ones",
+    "strings-letters": "new letters",
+    "strings-permuted": "another alphabet",
+}
+"""How names are shown, where not as they are."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of a table: a row, a column, the cell that belongs there (with seed 0) and what the paper has."""
+
+    row: str
+    column: str
+    cell: Cell
+    paper: Quoted | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure as rows × columns of cells."""
+
+    name: str
+    title: str
+    row_title: str
+    """What the rows are."""
+    column_title: str
+    """What the columns are."""
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    places: tuple[Place, ...]
+    """Column by column, so that the models of a column are run one after the other."""
+    measured: str = "Test accuracy in %"
+    """What the numbers are."""
+
+    @property
+    def probed(self) -> bool:
+        """Whether its cells are probes of trained models, which have no training of their own to show."""
+        return any(place.cell.probe for place in self.places)
+
+    def place(self, row: str, column: str) -> Place:
+        return next(place for place in self.places if (place.row, place.column) == (row, column))
+
+    def select(self, *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> tuple[Place, ...]:
+        """The places with these models and in these columns; none named: all."""
+        return tuple(select((self,), models=models, columns=columns))
+
+    def change(self, **task: Any) -> "Experiment":
+        """The same with other tasks: `train_count=100, test_count=50`."""
+
+        def changed(place: Place) -> Place:
+            cell, own = place.cell, dict(task)
+            if cell.probe is not None and "test_count" in own:  # a run is tested as ever, whatever is asked of it besides
+                cell = replace(cell, probe=replace(cell.probe, count=own.pop("test_count")))
+            return replace(place, cell=replace(cell, config=replace(cell.config, task=replace(cell.config.task, **own))))
+
+        return replace(self, places=tuple(map(changed, self.places)))
+
+
+def label(name: str) -> str:
+    """How a row or column is called where people read it."""
+    return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
+
+
+def select(
+    experiments: Sequence[Experiment],
+    *,
+    models: Iterable[str] = (),
+    columns: Iterable[str] = (),
+    rows: Iterable[str] = (),
+) -> list[Place]:
+    """The places of some experiments with these models, in these columns and rows; none named: all."""
+    places = every = [place for experiment in experiments for place in experiment.places]
+    whose = " or ".join(experiment.name for experiment in experiments)
+    kinds: tuple[tuple[str, Iterable[str], Callable[[Place], str]], ...] = (
+        ("model", models, lambda place: place.cell.config.model),
+        ("column", columns, lambda place: place.column),
+        ("row", rows, lambda place: place.row),
+    )
+    for kind, named, of in kinds:
+        there, wanted = {of(place) for place in every}, set(named)
+        for name in sorted(wanted - there):
+            raise unknown(f"{kind} of {whose}", name, sorted(there))
+        places = [place for place in places if not wanted or of(place) in wanted]
+    return places
+
+
+def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
+    """The cells of some places for seeds 0, 1, …: the first seed of all of them first, and no cell twice."""
+    wanted = [place.cell.with_seed(seed) for seed in range(seeds) for place in places]
+    return list({cell.key: cell for cell in wanted}.values())
+
+
+Configure = Callable[[str, str], RunConfig]
+"""(row, column) -> the run that belongs there, with seed 0."""
+
+
+def arranged(
+    name: str, title: str, rows: Sequence[str], columns: Sequence[str], configure: Configure, *, of: tuple[str, str]
+) -> Experiment:
+    """An experiment of one run a place, beside what the paper has there."""
+    quoted = QUOTED.get(name, {})
+    places = tuple(
+        Place(row, column, Cell(configure(row, column)), quoted.get(row, {}).get(column)) for column in columns for row in rows
+    )
+    return Experiment(name, title, *of, tuple(rows), tuple(columns), places)
