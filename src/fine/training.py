@@ -192,7 +192,7 @@ class Trainer:
             )
         loss_sum = torch.zeros((), device=self.device)
         right = torch.zeros((), device=self.device)
-        started, shown, done = time.monotonic(), 0.0, 0
+        started, worked, shown, done = time.monotonic(), time.process_time(), 0.0, 0
         self.model.train()
         for number, batch in enumerate(batches):
             step = epoch * len(batches) + number
@@ -223,7 +223,8 @@ class Trainer:
             raise self._not_finite(step, state)
         seconds = time.monotonic() - started
         self.epochs_done += 1
-        self.seconds += seconds
+        # What it costs, not how long it waited for other work on the same cores. On a GPU a waiting process does no work.
+        self.seconds += seconds if self.device.type == "cuda" else min(seconds, time.process_time() - worked)
         loss, accuracy, speed = loss_sum.item() / done, right.item() / done, done / seconds
         self.metrics.append({"epoch": epoch + 1, "loss": loss, "accuracy": accuracy, "rate": rate, "puzzles/s": speed})
         if self.processes.first:
