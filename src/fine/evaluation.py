@@ -18,6 +18,7 @@ from fine.allocation import keep_freed_memory
 from fine.drawing import draw_sheet, solved_and_missed
 from fine.processes import ALONE, Processes
 from fine.puzzles import KINDS, RIGHT, WRONG, Puzzles
+from fine.questions import Asked
 
 MEASURED = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 """Families whose parameters are lengths or angles, so that two rules are some distance apart, and where they come round."""
@@ -88,6 +89,12 @@ class Evaluation:
     def draw(self, path: Path, *, solved: int = 6, missed: int = 6) -> None:
         """A sheet of puzzles that were solved and missed, as PNG or SVG."""
         numbers = solved_and_missed(self.puzzles, self.chosen, solved=solved, missed=missed)
+        if isinstance(self.puzzles, Asked):
+            from fine.drawing.asked import draw_asked  # late, because it brings matplotlib
+
+            rows = [number for group in numbers.values() for number in group]
+            draw_asked(self.puzzles, rows, path, answers=True, chosen=self.chosen)
+            return
         draw_sheet(self.puzzles, numbers, path, answers=True, chosen=self.chosen, probabilities=self.probabilities)
 
     def summary(self) -> dict[str, Any]:

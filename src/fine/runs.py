@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from fine.errors import FineError
 from fine.models import make_model, model_config
 from fine.protocols import Training
+from fine.questions import FORWARDS, Question
 from fine.storage import read_json, write_json, written_whole
 from fine.tasks import Task
 from fine.typed_json import read_as
@@ -51,6 +52,8 @@ class RunConfig:
     """Channels of the pictures the model was built for; found from the task when a run starts."""
     grown_from: str = ""
     """A trained model that this run goes on from, to learn further rules: a run folder, or a name; empty: none."""
+    question: Question = FORWARDS
+    """What is asked about the puzzles, in training and in the test."""
 
     def check(self) -> None:
         """Refuse what cannot be trained or tested."""
@@ -64,6 +67,10 @@ class RunConfig:
         if self.grown_from and not self.training.arrival:
             raise FineError(
                 f"a run that goes on from {self.grown_from} must say how new rules arrive: set arrival, to anchor say"
+            )
+        if self.question != FORWARDS and self.training.arrival:
+            raise FineError(
+                f"rules that arrive one after another are asked about plainly, not '{self.question}': leave out --ask"
             )
         if self.channels not in (1, 3):
             raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")

@@ -63,9 +63,10 @@ class Task:
             return replace(task, rules=learned, test_rules=f"{rules}:{task.test_rules}")
         return replace(task, rules=rules)
 
-    def training_puzzles(self, *, seed: int = 0, epoch: int = 0) -> Puzzles:
-        """The training puzzles; a later ``epoch`` continues the numbering, so its puzzles are new ones."""
-        return self._draw(
+    def training_puzzles(self, *, seed: int = 0, epoch: int = 0, question: Question = FORWARDS) -> Puzzles:
+        """The training puzzles, or another question about each of them; a later ``epoch`` continues the numbering, so its
+        puzzles are new ones."""
+        puzzles = self._draw(
             self._training_images,
             self.rules,
             self.train_count,
@@ -73,18 +74,24 @@ class Task:
             start=epoch * self.train_count,
             classes=self.training_classes,
         )
+        return self._asked(puzzles, question, self.training_classes)
 
     def test_puzzles(self, question: Question = FORWARDS) -> Puzzles:
         """The test puzzles: one fixed set for a task, whatever the seed of a run; or another question about each of them."""
         rules = self.rules if self.validation else self.test_rules or self.rules
-        if question != FORWARDS and self.shows_strings:
-            raise FineError(
-                f"strings are asked about with one plain hint, not '{question}': leave out --ask, --hints and the like"
-            )
         puzzles = self._draw(
             self._testing_images, rules, self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
         )
-        return puzzles if question == FORWARDS else ask(puzzles, question, classes=self.testing_classes)
+        return self._asked(puzzles, question, self.testing_classes)
+
+    def _asked(self, puzzles: Puzzles, question: Question, classes: Sequence[int]) -> Puzzles:
+        if question == FORWARDS:
+            return puzzles
+        if self.shows_strings:
+            raise FineError(
+                f"strings are asked about with one plain hint, not '{question}': leave out --ask, --hints and the like"
+            )
+        return ask(puzzles, question, classes=classes)
 
     @property
     def shows_strings(self) -> bool:

@@ -26,12 +26,14 @@ from fine.allocation import keep_freed_memory
 from fine.continual.rehearsal import rehearsed
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
+from fine.functions.answering import Answering
 from fine.locking import locked
 from fine.models import model_config
 from fine.models.growing import hold_still
 from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from, seen_through
+from fine.questions import FORWARDS
 from fine.randomness import random_below, random_order, random_uniform
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import remove_leftovers, write_json, write_text
@@ -124,6 +126,7 @@ class Trainer:
         torch.manual_seed(config.training.seed)
         # A run that goes on has its encoder in its state; the run it was taken from may be gone.
         self.model = self.processes.share((config.build() if run.state.exists() else config.start()).to(device))
+        self.asked = self.model if config.question == FORWARDS else Answering(self.model, config.question)
         if config.grown_from:
             hold_still(self.model, config.training.arrival)
         self.learned = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
@@ -134,7 +137,7 @@ class Trainer:
         if run.state.exists():
             self._load_state()
         self.puzzles = self._draw()
-        self.test_puzzles = config.task.test_puzzles()
+        self.test_puzzles = config.task.test_puzzles(config.question)
 
     def take_over(self, learned: Run) -> None:
         """Have the weights and the curve of a run that has learned the same already, in no time."""
@@ -160,7 +163,7 @@ class Trainer:
 
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and picture."""
-        evaluation = evaluate(self.model, self.test_puzzles, device=self.device, processes=self.processes)
+        evaluation = evaluate(self.asked, self.test_puzzles, device=self.device, processes=self.processes)
         if self.processes.first:
             self._save_metrics()  # again: a run killed between its last state and its last row would lack the row
             save_tensors(self.run.weights, self.model.state_dict())
@@ -176,7 +179,8 @@ class Trainer:
         training = self.config.training
         if self.config.grown_from and training.arrival == "rehearsal":
             return rehearsed(self.config.task, seed=training.seed)
-        return self.config.task.training_puzzles(seed=training.seed, epoch=self.epochs_done if training.fresh else 0)
+        epoch = self.epochs_done if training.fresh else 0
+        return self.config.task.training_puzzles(seed=training.seed, epoch=epoch, question=self.config.question)
 
     def _train_epoch(self, puzzles: Puzzles, progress: Progress) -> None:
         training, epoch = self.config.training, self.epochs_done
@@ -193,7 +197,7 @@ class Trainer:
         loss_sum = torch.zeros((), device=self.device)
         right = torch.zeros((), device=self.device)
         started, worked, shown, done = time.monotonic(), time.process_time(), 0.0, 0
-        self.model.train()
+        self.asked.train()
         for number, batch in enumerate(batches):
             step = epoch * len(batches) + number
             rate = training.rate_at(step, training.epochs * len(batches))
@@ -233,7 +237,7 @@ class Trainer:
 
     def _step(self, batch: Batch, rate: float, size: int, step: int) -> tuple[Tensor, Tensor]:
         """One step of Adam on this process's share of a batch of ``size`` puzzles."""
-        logits, losses = learn(self.model, batch)
+        logits, losses = learn(self.asked, batch)
         loss = losses.sum()
         self.optimiser.zero_grad()
         (loss / size).backward()

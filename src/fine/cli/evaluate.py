@@ -39,9 +39,9 @@ class Evaluate:
     """Test puzzles, if not the task's."""
     by_rule: bool = False
     """Also show a row for every rule."""
-    ask: str = "hints"
+    ask: str = ""
     """What is asked: hints (which choice does x' become?), backwards (which one was it?), chain (after all of the hints) or
-    odd-one-out (which pair follows another rule?)."""
+    odd-one-out (which pair follows another rule?); empty: what the run was trained for."""
     hints: int = 0
     """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
     by: str = "inverse"
@@ -66,9 +66,7 @@ class Evaluate:
         use_device(self.device, self.threads)
         if self.picture is not None:
             sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        question = Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered, self.by)
-        if self.picture is not None and question != FORWARDS:
-            raise FineError(f"a sheet shows plain puzzles, not '{question}': leave out --picture")
+        question = self._question()
         model, puzzles = self._limit(question) if self.source in LIMITS else self._trained(question)
         processes = Processes.join(torch.device(self.device))
         asked = model if question == FORWARDS else Answering(model, question)
@@ -87,6 +85,14 @@ class Evaluate:
         if self.picture is not None:
             evaluation.draw(self.picture)
             say(f"solved and missed puzzles: {self.picture}")
+
+    def _question(self) -> Question:
+        """What these options ask; of a run, where they ask nothing, what it was trained for."""
+        given = self.ask or self.hints or self.noise or self.covered
+        if not given and self.source not in LIMITS:
+            return Run(Path(self.source)).config().question
+        name = self.ask or "hints"
+        return Question(name, self.hints or USUAL.get(name, 1), self.noise, self.covered, self.by)
 
     def _trained(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""

@@ -9,6 +9,7 @@ from fine.cli.terminal import OptionalFloat, OptionalInt, OptionalPath, console,
 from fine.errors import FineError, unknown
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
+from fine.questions import FORWARDS, USUAL, Question
 from fine.runs import Run, RunConfig
 from fine.strings import SETTINGS
 from fine.tasks import Task
@@ -52,6 +53,16 @@ class Train:
     """Share of the puzzles to be seen through a rule of the training, all pictures through the same: 0 to 1."""
     arrival: str = ""
     """How families are learnt that come one after another: plain, grow, anchor or rehearsal; empty: all together."""
+    ask: str = "hints"
+    """What is asked, in training and in the test: hints, backwards, chain or odd-one-out, as `fine evaluate` has them."""
+    hints: int = 0
+    """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
+    by: str = "inverse"
+    """How a backwards puzzle is solved: inverse, turned or tried."""
+    noise: float = 0.0
+    """Share of the pixels of hints that have a random brightness instead of their own."""
+    covered: float = 0.0
+    """Share of each picture of a hint that a black square covers."""
     train_count: OptionalInt = None
     """Training puzzles, if not the task's."""
     test_count: OptionalInt = None
@@ -80,7 +91,8 @@ class Train:
         else:
             config = self.config()
             folder = self.out or self._free_folder()
-        say(f"training {config.model} on {config.task.rules} puzzles over {config.task.images} in {folder}")
+        asked = "" if config.question == FORWARDS else f", asked '{config.question}',"
+        say(f"training {config.model} on {config.task.rules} puzzles over {config.task.images}{asked} in {folder}")
         try:
             with Shown(console, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
                 if self.resume is not None:
@@ -117,6 +129,7 @@ class Train:
             training=training,
             settings={**(SETTINGS if task.shows_strings and self.model == "fine" else {}), **read_settings(self.set)},
             encoder_from=self.encoder_from,
+            question=Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered, self.by),
         )
 
 

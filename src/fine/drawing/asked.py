@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
@@ -15,12 +17,14 @@ from fine.puzzles import RIGHT, WRONG
 from fine.questions import Asked
 from fine.storage import written_whole
 
-_GREEN, _INK, _LINE = "#1a7f37", "#1f2328", "#d1d9e0"
+_GREEN, _RED, _INK, _LINE = "#1a7f37", "#cf222e", "#1f2328", "#d1d9e0"
 _ROOM = 0.4  # between pairs and what is asked, in pictures
 
 
-def draw_asked(puzzles: Asked, numbers: Sequence[int], path: Path, *, answers: bool = False) -> None:
-    """Draw puzzles a line each; ``answers`` marks what is right and names the rules."""
+def draw_asked(
+    puzzles: Asked, numbers: Sequence[int], path: Path, *, answers: bool = False, chosen: NDArray[np.int64] | None = None
+) -> None:
+    """Draw puzzles a line each; ``answers`` marks what is right and names the rules, ``chosen`` marks what was taken."""
     suffix = sheet_format(path)
     batch = puzzles.render(numbers)
     count = batch.pictures.shape[1]
@@ -38,10 +42,14 @@ def draw_asked(puzzles: Asked, numbers: Sequence[int], path: Path, *, answers: b
                 axes.set(xticks=[], yticks=[])
                 label, choice = _label(puzzles, place)
                 right = answers and choice == answer
-                colour = _GREEN if right else _INK
-                axes.set_xlabel(label, size=9, labelpad=2, color=colour, weight="bold" if right else "normal")
+                taken = chosen is not None and choice == chosen[number]
+                marked = right or taken
+                colour = _GREEN if right else _RED
+                axes.set_xlabel(
+                    label, size=9, labelpad=2, color=colour if marked else _INK, weight="bold" if marked else "normal"
+                )
                 for side in axes.spines.values():
-                    side.set(color=_GREEN if right else _LINE, linewidth=2.5 if right else 1)
+                    side.set(color=colour if marked else _LINE, linewidth=2.5 if marked else 1)
             told = f": {_rules(puzzles, number)}" if answers else ""
             figure.text(0.01, 1 - (row + 0.14) / len(numbers), f"puzzle {number}, {_name(puzzles)}{told}", size=9)
         with written_whole(path) as temporary:

@@ -15,6 +15,7 @@ from typing import Any
 
 from fine.experiments.probes import Probe
 from fine.models import model_config
+from fine.questions import FORWARDS
 from fine.runs import RunConfig
 
 
@@ -80,7 +81,8 @@ class Cell:
         settings = asdict(model_config(self.config.model, self.config.settings))  # so that another default is another cell
         own = {"model": self.config.model, "encoder_from": self.config.encoder_from, "settings": _switched_on(settings)}
         own |= {"grown_from": self.config.grown_from}
-        return own | {"task": _switched_on(task), "training": _switched_on(training)}
+        own |= {"question": {} if self.config.question == FORWARDS else asdict(self.config.question)}
+        return own | {"task": _switched_on(task), "training": _switched_on(training)}  # and what is empty is left out
 
 
 def _switched_on(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from fine.images.official import OFFICIAL
 from fine.models import model_config
 from fine.models.sharing import CARD
 from fine.protocols import PROTOCOLS
+from fine.questions import FORWARDS, USUAL, Question
 from fine.runs import RunConfig
 from fine.strings.alphabet import LONGEST
 from fine.tasks import PRESETS, Task
@@ -36,6 +37,7 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     tested = _PICTURES.get(task.test_images, task.test_images) if task.test_images else f"other classes of {task.images}"
     shape = f"{'grey' if config.channels == 1 else 'colour'} pictures of {task.size} × {task.size}"
     seen = f"It sees {shape}: what vanishes there, it cannot see."
+    asked = "" if config.question == FORWARDS else f", asked “{config.question}”"
     head = CARD
     if task.shows_strings:
         head = CARD.replace("pipeline_tag: image-classification\n", "")
@@ -65,8 +67,8 @@ With as many threads (`--threads`), on such a machine, the command makes the sam
 
 ## Scores
 
-{result["accuracy"]:.1%} of {result["puzzles"]:,} puzzles (95 % interval {low:.1%} – {high:.1%}) over {tested}, \
-none of them seen in training. A blind guess has 25 %, one who finds the right object and ignores the rule 50 %.
+{result["accuracy"]:.1%} of {result["puzzles"]:,} puzzles{asked} (95 % interval {low:.1%} – {high:.1%}) over {tested}, \
+none of them seen in training. {_chances(result)}
 
 | family | puzzles | right |
 |---|---|---|
@@ -98,6 +100,13 @@ def by_family(result: dict[str, Any]) -> list[tuple[str, int, float]]:
     return [(family, int(puzzles), right / puzzles) for family, (puzzles, right) in counts.items()]
 
 
+def _chances(result: dict[str, Any]) -> str:
+    levels = result["chance"]
+    ignoring = levels.get("right object, rule ignored")
+    further = "" if ignoring is None else f", one who finds the right object and ignores the rule {100 * ignoring:.0f} %"
+    return f"A blind guess has {100 * levels['blind']:.0f} %{further}."
+
+
 def recipe(config: RunConfig) -> str:
     """The `fine train` command that makes this run; of a task without a name, the Python that describes it."""
     task, training = config.task, config.training
@@ -113,6 +122,9 @@ def recipe(config: RunConfig) -> str:
         words += ["--protocol", protocol]
     words += _changed(task, Task.preset(preset, rules=rules), [entry for entry in fields(Task) if entry.name in _OPTIONS])
     words += _changed(training, PROTOCOLS[protocol], [entry for entry in fields(training) if entry.name != "schedule"])
+    if config.question != FORWARDS:
+        plain = Question(config.question.name, USUAL.get(config.question.name, 1))
+        words += ["--ask", plain.name, *_changed(config.question, plain, list(fields(plain)))]
     if config.encoder_from:
         words += ["--encoder-from", config.encoder_from]
     usual = model_config(config.model)
