@@ -147,10 +147,10 @@ def test_what_cannot_be_asked_is_said_in_one_line(make, message):
         make()
 
 
-def test_the_command_asks(fine):
+def test_the_command_asks(fine, tmp_path):
     done = fine("evaluate", "oracle", "--rules", "rotation", "--test-count", 20, "--ask", "backwards", "--by-rule")
     assert done.code == 0 and "asked: backwards" in done.out
     done = fine("evaluate", "pixels", "--test-count", 5, "--ask", "chain")
     assert done.code == 2 and "composes no function" in done.err
-    done = fine("evaluate", "oracle", "--test-count", 5, "--ask", "chain", "--picture", "sheet.png")
-    assert done.code == 2 and "leave out --picture" in done.err
+    done = fine("evaluate", "oracle", "--test-count", 5, "--ask", "chain", "--picture", tmp_path / "sheet.png")
+    assert done.code == 0 and (tmp_path / "sheet.png").exists()
