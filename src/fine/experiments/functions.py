@@ -47,6 +47,8 @@ SPOILT: dict[str, dict[str, float]] = {"clean": {}} | {
 }
 ORACLE = ", oracle"
 """Ends the name of a row that the oracle answers."""
+NICE = "NICE "
+"""Begins the name of a row that the paper's model answers, which can be inverted exactly."""
 
 Measure = Callable[[str, str], tuple[str, Probe]]
 """(row, column) -> the rules of the run that is asked, and what is measured of it."""
@@ -67,7 +69,8 @@ def _table(
     def cell(row: str, column: str) -> Cell:
         rules, probe = measure(row, column)
         task = Task.preset(images or "omniglot", rules=rules)
-        return Cell(RunConfig(task=task, training=training), probe)
+        model = "fine-nice" if row.startswith(NICE) else "fine"
+        return Cell(RunConfig(model=model, task=task, training=training), probe)
 
     places = tuple(Place(row, column, cell(row, column)) for column in columns for row in rows)
     about = f"{images or 'omniglot'}, classes never seen: {title or FUNCTIONS[name]}"
@@ -97,9 +100,10 @@ def hints(name: str, training: Training, images: str) -> Experiment:
 
 def backwards(name: str, training: Training, images: str) -> Experiment:
     """Ways to solve backwards puzzles × families of the rule to be undone."""
-    rows = ("forwards", *(f"by {way}" for way in WAYS), "most like y'", "oracle")
+    rows = ("forwards", *(f"by {way}" for way in WAYS), "most like y'", NICE + "forwards", NICE + "by inverse", "oracle")
 
     def measure(row: str, column: str) -> tuple[str, Probe]:
+        row = row.removeprefix(NICE)
         rules = "rotation" if column == ALONE else "affine"
         family = {} if column in ("all", ALONE) else {"family": column}
         if row == "forwards":
