@@ -28,11 +28,10 @@ from fine.experiments.probes import Probe
 from fine.locking import locked
 from fine.models import model_config
 from fine.progress import Progress
-from fine.protocols import Training
 from fine.runs import Run, RunConfig
 from fine.storage import read_json
-from fine.tasks import Task
 from fine.training import begin, go_on
+from fine.typed_json import read_as
 
 PATIENCE = 20.0
 """Seconds to wait for the process of an earlier attempt to be gone."""
@@ -111,9 +110,7 @@ def as_text(cell: Cell, folder: Path, device: str) -> str:
 def from_text(text: str) -> tuple[Cell, Path, str]:
     """What `as_text` was given."""
     content = json.loads(text)
-    config = content["config"]
-    task, training = Task(**config.pop("task")), Training(**config.pop("training"))
-    cell = Cell(RunConfig(task=task, training=training, **config), Probe(**content["probe"]) if content["probe"] else None)
+    cell = Cell(read_as(RunConfig, content["config"]), Probe(**content["probe"]) if content["probe"] else None)
     return cell, Path(content["folder"]), content["device"]
 
 
