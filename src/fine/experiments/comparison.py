@@ -108,8 +108,9 @@ def caption(comparison: Comparison) -> list[str]:
     records = comparison.records
     if records:
         ways = sorted({f"{record.protocol}, {record.epochs} epochs" for record in records})
-        sizes = sorted({(record.train_puzzles, record.test_puzzles) for record in records})
-        puzzles = "; ".join(f"{train:,} training and {test:,} test puzzles" for train, test in sizes)
+        trained = sorted({record.train_puzzles for record in records})
+        tested = sorted({record.test_puzzles for record in records})
+        puzzles = f"{_range(trained)} training and {_range(tested)} test puzzles"
         seeds = sorted({len(entry.records) for entry in comparison.entries if entry.records})
         lines += [
             f"Protocol: {'; '.join(ways)}. {puzzles}. Seeds: {_range(seeds)}.",
@@ -123,7 +124,7 @@ def caption(comparison: Comparison) -> list[str]:
 
 
 def _range(numbers: list[int]) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
 
 
 def _shown(entry: Entry, with_paper: bool) -> str:
