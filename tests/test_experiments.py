@@ -189,7 +189,7 @@ SHAPES = {
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
     "hints": (10, 4),
-    "backwards": (6, 7),
+    "backwards": (8, 7),
     "chains": (4, 3),
     "powers": (10, 4),
     "odd-one-out": (2, 3),
