@@ -166,6 +166,8 @@ def test_none_of_these_on_the_command_line(fine, task, tmp_path):
     assert done.code == 2 and "fine calibrate" in done.err
     done = fine("calibrate", folder)
     assert done.code == 2 and "give --task and --rules" in done.err
+    done = fine("calibrate", MODEL, "--task", "glyphs", "--out", tmp_path / "elsewhere.json")
+    assert done.code == 2 and "go together" in done.err
     done = fine("calibrate", MODEL, "--count", 80, "--out", tmp_path / "elsewhere.json")
     assert done.code == 0 and (tmp_path / "elsewhere.json").exists()  # its folder says what it was trained on
     done = fine("calibrate", folder, "--task", "glyphs", "--rules", "rotation", "--count", 80)

@@ -74,6 +74,7 @@ def test_a_run_is_tested_with_what_it_was_trained_for_unless_asked_otherwise(fin
     assert done.code == 0 and "asked 'backwards, by tried'" in done.out
     assert "asked: backwards, by tried" in fine("evaluate", folder, "--picture", tmp_path / "sheet.png").out
     assert (tmp_path / "sheet.png").exists()
+    assert "asked: backwards, by turned" in fine("evaluate", folder, "--by", "turned").out
     assert "asked: " not in fine("evaluate", folder, "--ask", "hints").out
     assert "asked: a chain of 2" in fine("evaluate", folder, "--ask", "chain").out
 

@@ -51,6 +51,8 @@ class Calibrate:
     def _trained_on(self) -> Task:
         if self.task and self.rules:
             return Task.preset(self.task, rules=self.rules)
+        if self.task or self.rules:
+            raise FineError("--task and --rules go together: give both, or neither where the model's folder says them")
         task = trained_on(self.model)
         if task is None:
             raise FineError(f"{self.model} does not say what it was trained on: give --task and --rules")

@@ -44,9 +44,9 @@ class Evaluate:
     odd-one-out (which pair follows another rule?); empty: what the run was trained for."""
     hints: int = 0
     """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
-    by: str = "inverse"
+    by: str = ""
     """How a backwards puzzle is solved: inverse (of the function), turned (the function composed from y to x) or tried (the
-    function, on every choice)."""
+    function, on every choice); empty: inverse, or as the run was trained."""
     noise: float = 0.0
     """Share of the pixels of hints that have a random brightness instead of their own."""
     covered: float = 0.0
@@ -90,9 +90,10 @@ class Evaluate:
         """What these options ask; of a run, where they ask nothing, what it was trained for."""
         given = self.ask or self.hints or self.noise or self.covered
         if not given and self.source not in LIMITS:
-            return Run(Path(self.source)).config().question
+            question = Run(Path(self.source)).config().question
+            return replace(question, by=self.by or question.by)
         name = self.ask or "hints"
-        return Question(name, self.hints or USUAL.get(name, 1), self.noise, self.covered, self.by)
+        return Question(name, self.hints or USUAL.get(name, 1), self.noise, self.covered, self.by or FORWARDS.by)
 
     def _trained(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""
