@@ -77,6 +77,11 @@ class Question:
         return ", ".join((texts[self.name], *spoilt))
 
 
+def question(name: str, *, hints: int = 0, noise: float = 0.0, covered: float = 0.0, by: str = "") -> Question:
+    """What is asked, where what is 0 or empty is as usual for it."""
+    return Question(name, hints or USUAL.get(name, 1), noise, covered, by or Question.by)
+
+
 FORWARDS = Question()
 """One hint: the plain puzzle."""
 

@@ -17,7 +17,7 @@ from fine.functions.answering import Answering
 from fine.models.limits import LIMITS
 from fine.processes import Processes
 from fine.puzzles import KINDS, Puzzles
-from fine.questions import FORWARDS, USUAL, Question
+from fine.questions import FORWARDS, Question, question
 from fine.runs import Run
 from fine.storage import write_json
 from fine.strings import are_strings
@@ -66,17 +66,17 @@ class Evaluate:
         use_device(self.device, self.threads)
         if self.picture is not None:
             sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        question = self._question()
-        model, puzzles = self._limit(question) if self.source in LIMITS else self._trained(question)
+        wanted = self._question()
+        model, puzzles = self._limit(wanted) if self.source in LIMITS else self._trained(wanted)
         processes = Processes.join(torch.device(self.device))
-        asked = model if question == FORWARDS else Answering(model, question)
+        asked = model if wanted == FORWARDS else Answering(model, wanted)
         evaluation = evaluate(asked, puzzles, device=self.device, processes=processes)
         if not processes.first:
             return
         print_evaluation(evaluation)
-        if question != FORWARDS:
-            say(f"asked: {question}")
-        if question.name == "backwards":
+        if wanted != FORWARDS:
+            say(f"asked: {wanted}")
+        if wanted.name == "backwards":
             say("what looks most like y' is the answer more often than by chance, for a rule may do little (docs/functions.md)")
         if self.by_rule:
             console.print(rule_table(evaluation))
@@ -90,10 +90,9 @@ class Evaluate:
         """What these options ask; of a run, where they ask nothing, what it was trained for."""
         given = self.ask or self.hints or self.noise or self.covered
         if not given and self.source not in LIMITS:
-            question = Run(Path(self.source)).config().question
-            return replace(question, by=self.by or question.by)
-        name = self.ask or "hints"
-        return Question(name, self.hints or USUAL.get(name, 1), self.noise, self.covered, self.by or FORWARDS.by)
+            own = Run(Path(self.source)).config().question
+            return replace(own, by=self.by or own.by)
+        return question(self.ask or "hints", hints=self.hints, noise=self.noise, covered=self.covered, by=self.by)
 
     def _trained(self, question: Question) -> tuple[nn.Module, Puzzles]:
         """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""

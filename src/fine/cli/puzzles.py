@@ -9,7 +9,7 @@ from fine.drawing import draw_sheet, show
 from fine.drawing.asked import draw_asked, show_asked
 from fine.errors import FineError
 from fine.puzzles import Puzzles
-from fine.questions import FORWARDS, USUAL, Question, ask
+from fine.questions import FORWARDS, Question, ask, question
 from fine.rules import rule_set
 from fine.tasks import Task
 
@@ -60,10 +60,10 @@ class ShowPuzzles:
         if self.redraws:
             console.print(self._redraw_table(task))
             return
-        question = Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered)
+        wanted = question(self.ask, hints=self.hints, noise=self.noise, covered=self.covered)
         numbers = range(self.start, end)
-        if question != FORWARDS:
-            self._show_asked(task, question, numbers)
+        if wanted != FORWARDS:
+            self._show_asked(task, wanted, numbers)
             return
         puzzles = self._draw(task)
         if self.out is not None:

@@ -9,7 +9,7 @@ from fine.cli.terminal import OptionalFloat, OptionalInt, OptionalPath, console,
 from fine.errors import FineError, unknown
 from fine.progress import Shown
 from fine.protocols import PROTOCOLS, Training
-from fine.questions import FORWARDS, USUAL, Question
+from fine.questions import FORWARDS, question
 from fine.runs import Run, RunConfig
 from fine.strings import SETTINGS
 from fine.tasks import Task
@@ -129,7 +129,7 @@ class Train:
             training=training,
             settings={**(SETTINGS if task.shows_strings and self.model == "fine" else {}), **read_settings(self.set)},
             encoder_from=self.encoder_from,
-            question=Question(self.ask, self.hints or USUAL.get(self.ask, 1), self.noise, self.covered, self.by),
+            question=question(self.ask, hints=self.hints, noise=self.noise, covered=self.covered, by=self.by),
         )
 
 

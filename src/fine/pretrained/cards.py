@@ -8,7 +8,7 @@ from fine.images.official import OFFICIAL
 from fine.models import model_config
 from fine.models.sharing import CARD
 from fine.protocols import PROTOCOLS
-from fine.questions import FORWARDS, USUAL, Question
+from fine.questions import FORWARDS, question
 from fine.runs import RunConfig
 from fine.strings.alphabet import LONGEST
 from fine.tasks import PRESETS, Task
@@ -123,7 +123,7 @@ def recipe(config: RunConfig) -> str:
     words += _changed(task, Task.preset(preset, rules=rules), [entry for entry in fields(Task) if entry.name in _OPTIONS])
     words += _changed(training, PROTOCOLS[protocol], [entry for entry in fields(training) if entry.name != "schedule"])
     if config.question != FORWARDS:
-        plain = Question(config.question.name, USUAL.get(config.question.name, 1))
+        plain = question(config.question.name)
         words += ["--ask", plain.name, *_changed(config.question, plain, list(fields(plain)))]
     if config.encoder_from:
         words += ["--encoder-from", config.encoder_from]
