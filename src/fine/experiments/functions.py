@@ -7,6 +7,7 @@ asked beside it wherever it can answer.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from fine.experiments.cells import Cell
@@ -17,16 +18,18 @@ from fine.functions.noticing import NO_RIGHT_CHOICE, RANDOM_PAIRS
 from fine.functions.powers import MADE
 from fine.models.fine import FINEConfig
 from fine.protocols import Training
-from fine.questions import WAYS
+from fine.questions import FORWARDS, WAYS, Question
 from fine.runs import RunConfig
 from fine.tasks import Task
 
 FUNCTIONS = {
     "hints": "several hints, clean and spoilt",
+    "hints-by-family": "the same by the family of the rule",
     "backwards": "the same puzzles backwards",
     "chains": "rules one after another",
     "powers": "powers, roots and mixes of rotations",
     "odd-one-out": "which pair follows another rule",
+    "trained-for-it": "questions that training was about, and ones that it was not",
     "noticing": "telling what is strange from what is known",
     "refusing": "saying that none of these is right",
     "calibration": "how sure answers are, and how many are right",
@@ -41,9 +44,11 @@ STRANGE = (*FAMILIES[5:], RANDOM_PAIRS, NO_RIGHT_CHOICE)
 ASKED, NOTICED, LOOKED_UP = 1_000, 500, 200
 """Puzzles a model is asked, those of each kind that it should notice, and those the oracle is asked, which tries every rule on
 every hint."""
+ASKED_BY_FAMILY = 2_500
+"""Puzzles of five families together: about 500 of each."""
 HINTS = ("1", "2", "3", "5")
 SPOILT: dict[str, dict[str, float]] = {"clean": {}} | {
-    f"{share:.0%} {kind}".replace("%", " %"): {kind: share} for kind in ("noise", "covered") for share in (0.1, 0.3)
+    f"{share:.0%} {kind}".replace("%", " %"): {kind: share} for kind in ("noise", "covered") for share in (0.1, 0.3, 0.5)
 }
 ORACLE = ", oracle"
 """Ends the name of a row that the oracle answers."""
@@ -96,6 +101,18 @@ def hints(name: str, training: Training, images: str) -> Experiment:
 
     title = f"{FUNCTIONS[name]}; ignoring the rule gives 50"
     return _table(name, rows, HINTS, measure, of=("hints are", "hints"), training=training, images=images, title=title)
+
+
+def hints_by_family(name: str, training: Training, images: str) -> Experiment:
+    """Families, and what spoils the hints × how many there are."""
+
+    def measure(row: str, column: str) -> tuple[str, Probe]:
+        family, _, spoilt = row.partition(", ")
+        return "affine", _asked(row, ASKED_BY_FAMILY, family=family, hints=int(column), **SPOILT[spoilt])
+
+    rows = [f"{family}, {spoilt}" for family in AFFINE for spoilt in SPOILT]
+    title = f"{FUNCTIONS['hints']}, by the family of the rule; ignoring it gives 50"
+    return _table(name, rows, HINTS, measure, of=("rule, hints are", "hints"), training=training, images=images, title=title)
 
 
 def backwards(name: str, training: Training, images: str) -> Experiment:
@@ -186,6 +203,33 @@ def odd_one_out(name: str, training: Training, images: str) -> Experiment:
     )
 
 
+QUESTIONS = {
+    "3 hints, 30 % noise": Question(hints=3, noise=0.3),
+    "3 hints, 30 % covered": Question(hints=3, covered=0.3),
+    "a chain of 2": Question("chain", hints=2),
+    "the odd one out of 4": Question("odd-one-out", hints=4),
+}
+"""Columns of `trained-for-it`."""
+
+
+def trained_for_it(name: str, training: Training, images: str) -> Experiment:
+    """What training was about × questions of the test."""
+    rows = ("plain puzzles", "the question itself")
+
+    def cell(row: str, column: str) -> Cell:
+        task, question = Task.preset(images or "omniglot", rules="affine"), QUESTIONS[column]
+        if row == rows[0]:
+            changed = {key: value for key, value in asdict(question).items() if value != getattr(FORWARDS, key)}
+            options = {"ask" if key == "name" else key: value for key, value in changed.items()}
+            return Cell(RunConfig(model="fine", task=task, training=training), Probe("question", ASKED, options))
+        task = replace(task, test_count=ASKED)
+        return Cell(RunConfig(model="fine", task=task, training=training, question=question))
+
+    title = f"{images or 'omniglot'}, classes never seen: {FUNCTIONS[name]}"
+    places = tuple(Place(row, column, cell(row, column)) for column in QUESTIONS for row in rows)
+    return Experiment(name, title, "trained on", "asked", rows, tuple(QUESTIONS), places)
+
+
 SIGNS = {"misfit of the hint": "hint", "distance of the answer": "answer", "low probability": "unsure"}
 
 
@@ -261,10 +305,12 @@ def slots(name: str, training: Training, images: str) -> Experiment:
 
 TABLES: dict[str, Callable[[str, Training, str], Experiment]] = {
     "hints": hints,
+    "hints-by-family": hints_by_family,
     "backwards": backwards,
     "chains": chains,
     "powers": powers,
     "odd-one-out": odd_one_out,
+    "trained-for-it": trained_for_it,
     "noticing": noticing,
     "refusing": refusing,
     "calibration": calibration,
