@@ -113,10 +113,9 @@ class RunConfig:
         """The model as its training starts: untrained, but for an encoder taken from another run, or a model to go on from."""
         model = self.build()
         if self.grown_from:
-            from fine.models.growing import grown_to_match  # late, because it reads puzzles
-            from fine.pretrained import load
+            from fine.continual.lessons import to_go_on_from  # late, because lessons are runs
 
-            grown = grown_to_match(load(self.grown_from), model)
+            grown = to_go_on_from(self.grown_from, self.task, model)
             load_weights(model, grown.state_dict(), Path(self.grown_from))
         if self.encoder_from:
             path = Run(Path(self.encoder_from)).weights

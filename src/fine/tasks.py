@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import fine.continual.warps  # noqa: F401  # a family that rule_set should know
+import fine.continual.patchwork  # noqa: F401  # a family that rule_set should know
 from fine.errors import FineError, unknown
 from fine.images import Images, load_images
 from fine.puzzles import Puzzles, draw_puzzles

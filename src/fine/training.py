@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fine.allocation import keep_freed_memory
@@ -29,7 +30,8 @@ from fine.evaluation import Evaluation, evaluate
 from fine.functions.answering import Answering
 from fine.locking import locked
 from fine.models import model_config
-from fine.models.growing import hold_still
+from fine.models.fine import FINE
+from fine.models.growing import MISFITS, hold_still, learn_misfits
 from fine.processes import Processes
 from fine.progress import Progress, Silent
 from fine.puzzles import Batch, Puzzles, seen_from, seen_through
@@ -40,6 +42,8 @@ from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
 _ORDER, _SIDE, _THROUGH, _LENS = 4, 5, 7, 8  # addresses of random numbers; those of splits and puzzles are in tasks.py
+MOST_HELD = 50_000
+"""Puzzles of which all codes are kept, where the encoder does not learn: 7 KB each."""
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
@@ -137,6 +141,7 @@ class Trainer:
         if run.state.exists():
             self._load_state()
         self.puzzles = self._draw()
+        self.codes: Batch | None = None
         self.test_puzzles = config.task.test_puzzles(config.question)
 
     def take_over(self, learned: Run) -> None:
@@ -163,6 +168,9 @@ class Trainer:
 
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and picture."""
+        if isinstance(self.model, FINE) and (self.config.grown_from or self.model.config.groups == 1):
+            # Not the puzzles at hand: a run that was resumed at its end may have others than one that was not.
+            learn_misfits(self.model, self.config.task.training_puzzles(seed=self.config.training.seed)[:MISFITS])
         evaluation = evaluate(self.asked, self.test_puzzles, device=self.device, processes=self.processes)
         if self.processes.first:
             self._save_metrics()  # again: a run killed between its last state and its last row would lack the row
@@ -184,7 +192,7 @@ class Trainer:
 
     def _train_epoch(self, puzzles: Puzzles, progress: Progress) -> None:
         training, epoch = self.config.training, self.epochs_done
-        render = puzzles.renderer(self.device)
+        show = self._shown(puzzles, epoch)
         order = random_order(len(puzzles), training.seed, _ORDER, epoch)
         batches = [order[at : at + training.batch] for at in range(0, len(order), training.batch)]
         if len(batches[-1]) < 2:
@@ -202,15 +210,7 @@ class Trainer:
             step = epoch * len(batches) + number
             rate = training.rate_at(step, training.epochs * len(batches))
             share = batch[self.processes.rank :: self.processes.count]
-            shown_puzzles = render(puzzles.specs[share])
-            if training.views > 1:
-                sides = random_below(training.views, training.seed, _SIDE, epoch, share)
-                shown_puzzles = seen_from(shown_puzzles, sides)
-            if training.through:
-                some = random_uniform(training.seed, _THROUGH, epoch, share) < training.through
-                rules = random_below(len(puzzles.rules), training.seed, _LENS, epoch, share)
-                shown_puzzles = seen_through(shown_puzzles, render.warp, np.where(some, rules, -1))
-            batch_loss, batch_right = self._step(shown_puzzles, rate, len(batch), step)
+            batch_loss, batch_right = self._step(show(share), rate, len(batch), step)
             loss_sum += batch_loss
             right += batch_right
             done += len(batch)
@@ -235,9 +235,41 @@ class Trainer:
             self._save_state()
         progress.epoch(epoch=epoch + 1, loss=loss, accuracy=accuracy, speed=speed)
 
+    def _shown(self, puzzles: Puzzles, epoch: int) -> Callable[[NDArray[np.int64]], Batch]:
+        """Numbers of puzzles -> the puzzles, as this epoch shows them; as codes if those never change."""
+        training, render = self.config.training, puzzles.renderer(self.device)
+        if isinstance(self.model, FINE) and self._holds_codes(puzzles):
+            codes = self.codes = self.codes or encoded(self.model, puzzles, self.device)
+            return lambda numbers: Batch(codes.pictures[numbers], codes.answers[numbers])
+
+        def show(numbers: NDArray[np.int64]) -> Batch:
+            shown = render(puzzles.specs[numbers])
+            if training.views > 1:
+                shown = seen_from(shown, random_below(training.views, training.seed, _SIDE, epoch, numbers))
+            if training.through:
+                some = random_uniform(training.seed, _THROUGH, epoch, numbers) < training.through
+                rules = random_below(len(puzzles.rules), training.seed, _LENS, epoch, numbers)
+                shown = seen_through(shown, render.warp, np.where(some, rules, -1))
+            return shown
+
+        return show
+
+    def _learn(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits and losses of puzzles, or of their codes."""
+        if self.codes is not None and isinstance(self.model, FINE):
+            return self.model.learn_from_codes(batch.pictures, batch.answers)
+        return learn(self.asked, batch)
+
+    def _holds_codes(self, puzzles: Puzzles) -> bool:
+        """Whether the encoder sees the same puzzles in every epoch and does not learn from them."""
+        training = self.config.training
+        changing = training.fresh or training.views > 1 or training.through or self.config.question != FORWARDS
+        learns = any(name.startswith("encoder.") and p.requires_grad for name, p in self.model.named_parameters())
+        return not changing and not learns and len(puzzles) <= MOST_HELD
+
     def _step(self, batch: Batch, rate: float, size: int, step: int) -> tuple[Tensor, Tensor]:
         """One step of Adam on this process's share of a batch of ``size`` puzzles."""
-        logits, losses = learn(self.asked, batch)
+        logits, losses = self._learn(batch)
         loss = losses.sum()
         self.optimiser.zero_grad()
         (loss / size).backward()
@@ -312,6 +344,19 @@ class Past:
     epochs: int
     seconds: float
     metrics: tuple[dict[str, Any], ...]
+
+
+@torch.no_grad()
+def encoded(model: FINE, puzzles: Puzzles, device: torch.device, *, batch: int = 100) -> Batch:
+    """All puzzles, with codes (n, 7, rows, columns) in the place of their pictures."""
+    render = puzzles.renderer(device)
+    model.eval()
+    codes, answers = [], []
+    for at in range(0, len(puzzles), batch):
+        pictures, right = render(puzzles.specs[at : at + batch])
+        codes.append(model.encode(pictures))
+        answers.append(right)
+    return Batch(torch.cat(codes), torch.cat(answers))
 
 
 def learn(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:

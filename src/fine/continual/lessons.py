@@ -3,14 +3,19 @@
     lesson = Lesson.about("affine-omniglot", rules="swap")
     train(lesson.config, Path("runs/with-swap"))
 
-The run is one like any other. It is tested on all rules that the model should know then, the old ones among them.
+The run is one like any other. It is tested on all rules that the model should know then, the old ones among them. A model whose
+slots are in no group is shown some pairs of old rules first, to know them again when new ones have come; nothing else is learnt
+from those.
 """
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from torch import nn
+
 from fine.errors import FineError
-from fine.models.growing import grow
+from fine.models.fine import FINE
+from fine.models.growing import MISFITS, grow, grown_to_match, in_a_group, learn_misfits
 from fine.pretrained import load, trained_on
 from fine.protocols import Training
 from fine.rules import rule_set
@@ -54,6 +59,20 @@ class Lesson:
     def change(self, **task: int | str) -> "Lesson":
         """The same with another task: `train_count=100, test_count=50`."""
         return replace(self, config=replace(self.config, task=replace(self.config.task, **task)))  # type: ignore[arg-type]
+
+
+def to_go_on_from(source: str, task: Task, model: nn.Module) -> FINE:
+    """The model called ``source``, with as many slots as the ``model`` of a lesson about this task has."""
+    old = load(source)
+    if old.config.groups or not isinstance(model, FINE) or not model.config.groups:
+        return grown_to_match(old, model)
+    new = rule_set(task.rules).families
+    known = [family for family in rule_set(task.test_rules or task.rules).families if family not in new]
+    if not known:
+        raise FineError(f"it is not said what {source} knows already: give test_rules, the rules of before with the new ones")
+    old = in_a_group(old)
+    learn_misfits(old, replace(task, rules="+".join(known), train_count=MISFITS).training_puzzles())
+    return grown_to_match(old, model)
 
 
 def free_folder(source: str, rules: str) -> Path:

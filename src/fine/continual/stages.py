@@ -2,11 +2,11 @@
 
     config = RunConfig(task=task, training=Training(arrival="anchor"), settings={"slots": 72, "groups": 9})
     train(config, Path("runs/in-turn"))            # task.rules="all": nine stages, each a run of its own in runs/in-turn
-    figures(read_stages(Path("runs/in-turn")))     # average accuracy, forgetting, forward transfer
+    figures(read_json(Path("runs/in-turn/result.json"))["stages"])     # average accuracy, forgetting, forward transfer
 
-Half of the training puzzles are of the first family, with which the encoder is learnt; the others share the rest. A stage goes
-on from the model of the stage before, so it can be stopped and resumed like any other run. After each stage the model answers
-the test puzzles of all families, those to come among them.
+Half of the training puzzles are of the first family, with which the encoder is learnt (new ones in every epoch, where nothing
+is tested on it); the others share the rest. A stage goes on from the model of the one before, so it can be stopped and resumed
+like any other run. After each stage the model answers the test puzzles of all families, those to come among them.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,15 @@ from fine.pretrained import load
 from fine.pretrained.cards import by_family
 from fine.progress import Progress, Silent
 from fine.puzzles import OBJECT_CHANCE
-from fine.rules import rule_set
+from fine.rules import STARTERS, rule_set
 from fine.runs import Run, RunConfig, provenance, read_tensors, save_tensors
 from fine.storage import read_json, write_json, write_text
 from fine.training import Hold, go_on
 
 GROWING = ("grow", "anchor")
 """Ways to arrive that add slots."""
+HELD_EPOCHS = 4
+"""Epochs for one of others, where the encoder is held: codes are made once then, and an epoch over them costs a tenth."""
 
 Row = dict[str, Any]
 """A stage: the family it was about, and the share of the test puzzles of every family answered right after it."""
@@ -97,8 +99,10 @@ def stages(config: RunConfig, folder: Path) -> list[tuple[str, Path, RunConfig]]
         )
         settings = dict(config.settings)
         if arrival in GROWING:
-            settings |= {"slots": slots // groups * (number + 1), "groups": number + 1 if number else 0}
-        training = config.training if number else replace(config.training, arrival="")
+            settings |= {"slots": slots // groups * (number + 1), "groups": number + 1}
+        training = config.training if number else replace(config.training, arrival="", fresh=family in STARTERS)
+        if number and arrival == "anchor":
+            training = replace(training, epochs=HELD_EPOCHS * training.epochs)
         grown_from = str(made[-1][1]) if made else ""
         stage = replace(config, task=task, settings=settings, training=training, grown_from=grown_from)
         made.append((family, folder / f"{number + 1}-{family}", stage))

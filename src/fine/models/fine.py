@@ -59,7 +59,7 @@ class FINEConfig:
     thorough: bool = False
     """Judge a choice by the puzzle it completes, read all four ways, and not by f(x') alone: slower, and surer of new rules."""
     groups: int = 0
-    """Groups of as many slots each, of which the one that explains a pair best answers; 0: all slots together."""
+    """Groups of as many slots each, of which the one that a pair belongs to answers; 0: all slots together."""
     slot_form: str = ""
     """How slots are stored: empty, as whole matrices; rank-4, as products of two thin ones; or kronecker, of two small ones."""
 
@@ -124,6 +124,7 @@ class FINE(nn.Module, Shared):
             moves=self.encoder.row_moves,
             symmetry=config.symmetry,
             groups=config.groups,
+            columns=self.encoder.columns,
             form=config.slot_form,
         )
         self.backbone = make_backbone(config.backbone, rows=self.encoder.rows, layers=config.layers, make_memory=make_memory)
@@ -179,7 +180,7 @@ class FINE(nn.Module, Shared):
         logits = self._answer(codes)
         loss = F.cross_entropy(logits, answers, reduction="none")
         for memory in self.backbone.memories:
-            # While a group learns, it must come to be the one that explains its rules, to be asked about them.
+            # While a group learns, it must come to explain its rules, to be told from others that do not.
             if isinstance(memory, FunctionalMemory) and memory.learning is not None and memory.unexplained is not None:
                 loss = loss + EXPLAINING * memory.unexplained
         if self.config.readings > 1:

@@ -16,6 +16,8 @@ from fine.models.fine import FINE
 from fine.models.memory import FunctionalMemory
 from fine.puzzles import Puzzles
 
+MISFITS = 1_000
+"""Puzzles from which a group of slots learns what it leaves of its rules."""
 _MEMORIES = "backbone.memories."
 
 
@@ -27,25 +29,51 @@ def memories(model: FINE) -> list[FunctionalMemory]:
 def grow(model: FINE, *, like: int = -1) -> FINE:
     """The same model with one more group of slots, of as many as a group has: a copy of the group ``like``.
 
-    A copy explains a pair exactly as well as what it was copied from, so the functions of the model stay as they are; and slots
-    that have learnt one rule are a better start for another than random ones.
+    A copy leaves of a pair exactly what that leaves which it was copied from, so the functions of the model stay as they are;
+    and slots that have learnt one rule are a better start for another than random ones.
     """
     config = model.config
     if not config.slots:
         raise FineError("a model without slots has nothing to grow: it takes the query itself as the weight")
     if config.analogy != "fit":
         raise FineError(f"a memory read by {config.analogy} cannot grow in groups: expected a model with analogy=fit")
-    groups = max(1, config.groups)
+    groups = range(max(1, config.groups))
     numbers = torch.arange(config.slots)
-    return _of_slots(model, torch.cat((numbers, numbers.chunk(groups)[like])), groups=groups + 1)
+    return _of_slots(model, torch.cat((numbers, numbers.chunk(len(groups))[like])), [*groups, groups[like]])
+
+
+def in_a_group(model: FINE) -> FINE:
+    """The same model with its slots in a group of their own, if they are not in groups already; the group knows no misfits."""
+    return model if model.config.groups else _of_slots(model, torch.arange(model.config.slots), [0])
+
+
+@torch.no_grad()
+def learn_misfits(model: FINE, puzzles: Puzzles, *, batch: int = 100) -> None:
+    """Have the last group of slots learn what it leaves of pairs of its own rules, such as these."""
+    render, last = puzzles.renderer(next(model.parameters()).device), max(1, model.config.groups) - 1
+    left: dict[FunctionalMemory, list[Tensor]] = {memory: [] for memory in memories(model)}
+    was_training = model.training
+    model.eval()
+    for memory in left:
+        memory.train().learning = last
+    for at in range(0, len(puzzles), batch):
+        x, y = model.encode(render(puzzles.specs[at : at + batch]).pictures[:, :2]).unbind(1)
+        model.compose(x, y)
+        for memory, parts in left.items():
+            if memory.left is not None:
+                parts.append(memory.left)
+    for memory, parts in left.items():
+        if memory.misfits is not None:
+            memory.misfits.learn(last, torch.cat(parts))
+        memory.learning = memory.left = memory.unexplained = None
+    model.train(was_training)
 
 
 def grown_to_match(model: FINE, other: nn.Module) -> FINE:
     """The model, grown by as many groups as another has more; refused if they would differ in anything else."""
     if not isinstance(other, FINE):
         raise FineError(f"a {type(other).__name__} has no slots to add: only a FINE can go on from another model")
-    groups = max(1, other.config.groups)
-    while max(1, model.config.groups) < groups and model.config.slots < other.config.slots:
+    while max(1, model.config.groups) < other.config.groups and model.config.slots < other.config.slots:
         model = grow(model)
     if model.config != other.config or (model.channels, model.size) != (other.channels, other.size):
         raise FineError("the model to go on from has other settings than this run: leave them as they are, or add whole groups")
@@ -73,18 +101,17 @@ def prune(model: FINE, *, keep: Sequence[int]) -> FINE:
     config, numbers = model.config, sorted(set(keep))
     if not numbers or numbers[0] < 0 or numbers[-1] >= config.slots:
         raise FineError(f"slots {list(keep)} cannot be kept: give at least one number from 0 to {config.slots - 1}")
-    settings: dict[str, Any] = {}
     each = config.slots // max(1, config.groups)
     kept = [sum(number // each == group for number in numbers) for group in range(max(1, config.groups))]
     left = [count for count in kept if count]
     if len(set(left)) > 1:
         raise FineError(f"of the groups {kept} slots would be left: keep as many of each, or none")
-    if config.groups:
-        settings["groups"] = len(left) if len(left) > 1 else 0
+    groups = [group for group, count in enumerate(kept) if count] if config.groups else []
+    settings: dict[str, Any] = {}
     if config.analogy == "fit":
         # The ridge is measured in mean squares of a slot. With it as it was, a slot of zeros could not go without a trace.
         settings["ridge"] = config.ridge * left[0] / each
-    return _of_slots(model, torch.tensor(numbers), **settings)
+    return _of_slots(model, torch.tensor(numbers), groups, **settings)
 
 
 @torch.no_grad()
@@ -135,10 +162,15 @@ def most_used(model: FINE, puzzles: Puzzles, count: int) -> list[int]:
     return sorted(use(model, puzzles).topk(count).indices.tolist())
 
 
-def _of_slots(model: FINE, numbers: Tensor, **settings: Any) -> FINE:
-    """A FINE whose slots are those of another with these numbers."""
-    config = replace(model.config, slots=len(numbers), **settings)
-    made = FINE(config, channels=model.channels, size=model.size)
-    state = model.state_dict()
-    made.load_state_dict({name: tensor[numbers] if name.startswith(_MEMORIES) else tensor for name, tensor in state.items()})
+def _of_slots(model: FINE, numbers: Tensor, groups: Sequence[int], **settings: Any) -> FINE:
+    """A FINE whose slots, and groups of them, are those of another with these numbers."""
+    made = FINE(
+        replace(model.config, slots=len(numbers), groups=len(groups), **settings), channels=model.channels, size=model.size
+    )
+    state = made.state_dict()  # where there were no groups, with misfits that say nothing
+    for name, tensor in model.state_dict().items():
+        if name.startswith(_MEMORIES):
+            tensor = tensor[list(groups) if ".misfits." in name else numbers]
+        state[name] = tensor
+    made.load_state_dict(state)
     return made.to(next(model.parameters()).device).train(model.training)

@@ -12,14 +12,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
+from fine.models.misfits import Misfits
 from fine.models.slots import Factors, make_slots
 
 QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
 SYMMETRIES = ("none", "together", "apart")
 KEYS = ("tied", "shared", "own")
-KEYS_SAY = 0.1
-"""How much the keys of a group have to say, beside its values, in whether it is the one to answer."""
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
@@ -61,17 +60,20 @@ class FunctionalMemory(nn.Module):
     all sides; if they move ``apart``, it also knows the rule that turns or mirrors in addition. With 0 slots there is nothing
     to compare with, and the query itself is the weight.
 
-    Slots in several ``groups`` are fitted a group at a time, and the group that explains the pair best is the one that
-    answers: so a group can be added without any change to what the others say.
+    Slots in ``groups`` are fitted a group at a time, and the group whose pairs leave misfits like this one is the one that
+    answers: so a group can be added without any change to what the others say. That takes ``columns``, those of a code.
     """
 
     forms: Tensor
     values: nn.Parameter | Factors
     keys: nn.Parameter | Factors | None
+    misfits: Misfits | None
     learning: int | None = None
-    """The one group that is read in training, while it learns; None: the group that explains the pair best, as in testing."""
+    """The one group that is read in training, while it learns; None: the group that a pair belongs to, as in testing."""
+    left: Tensor | None = None
+    """While a group learns: what it left of each y of the last batch, (b, o, c)."""
     unexplained: Tensor | None = None
-    """While a group learns: what it left of each y of the last batch, as a share."""
+    """The same as a share of y, (b,)."""
 
     def __init__(
         self,
@@ -86,6 +88,7 @@ class FunctionalMemory(nn.Module):
         moves: Tensor | None = None,
         symmetry: str = "together",
         groups: int = 0,
+        columns: int = 1,
         form: str = "",
     ):
         super().__init__()
@@ -103,10 +106,11 @@ class FunctionalMemory(nn.Module):
             raise FineError("a fit of slots to an example pair needs a ridge above 0: more than one mix can explain the pair")
         if groups < 0 or (groups and (not slots or slots % groups)):
             raise FineError(f"{slots} slots cannot be in {groups} groups of as many: give a number of groups that divides them")
-        if groups > 1 and analogy != "fit":
+        if groups and analogy != "fit":
             raise FineError("groups of slots are told apart by how well they fit: set analogy=fit, or groups=0")
         self.slots, self.ridge, self.analogy, self.method = slots, ridge, analogy, method
         self.groups, self.form = max(1, groups), form
+        self.misfits = Misfits(groups, rows=rows_out, columns=columns) if groups else None
         self.scale = math.sqrt(rows_in * rows_out)
         one_form = torch.arange(rows_out * rows_in).view(rows_out, rows_in)
         if moves is None or symmetry == "none":
@@ -132,7 +136,9 @@ class FunctionalMemory(nn.Module):
         values = self._all_forms(self.matrices()[0])
         if self.analogy == "similarity":
             return self.query(x, y).flatten(1) @ values.flatten(1).T / self.scale  # Eq. 1, without softmax
-        return self._fit(values, x, y) if self.groups == 1 else self._fit_of_one_group(values, x, y)
+        if self.misfits is None or (self.groups == 1 and self.learning is None):
+            return self._fit(values, x, y)
+        return self._fit_of_one_group(self.misfits, values, x, y)
 
     def _fit(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, i, c), (b, o, c) -> (b, s)
         # The mix m of values that best explains the pair itself, min |Σ m_s V_s x − y|² + λ|m|². The query of an x with fewer
@@ -144,21 +150,19 @@ class FunctionalMemory(nn.Module):
         # Not by Cholesky: differentiating through its factor costs twice the solve.
         return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
-    def _fit_of_one_group(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (b, s), 0 for slots of other groups
+    def _fit_of_one_group(self, misfits: Misfits, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # 0 for slots of others
         groups = values.unflatten(0, (self.groups, -1))
         if self.training and self.learning is not None:
             group, mixes = groups[self.learning], values.new_zeros(len(x), *groups.shape[:2])
             mix = mixes[:, self.learning] = self._fit(group, x, y)
-            self.unexplained = _unexplained(group, mix, x, y)
+            left = y - _made(group, mix, x)
+            self.left = left.detach()
+            self.unexplained = left.square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
             return mixes.flatten(1)
         fits = [self._fit(group, x, y) for group in groups]
-        all_keys = self._all_forms(self.matrices()[1]).unflatten(0, (self.groups, -1))
-        scores = [
-            _likeness(values, mix, x, y) + KEYS_SAY * _likeness(keys, mix, x, y)
-            for values, keys, mix in zip(groups, all_keys, fits, strict=True)
-        ]
-        best = F.one_hot(torch.stack(scores, dim=1).argmax(1), self.groups)  # (b, g)
-        return (torch.stack(fits, dim=1) * best[..., None]).flatten(1)
+        left = torch.stack([y - _made(group, mix, x) for group, mix in zip(groups, fits, strict=True)], dim=1)
+        belongs = F.one_hot(misfits.likelihood(left).argmax(1), self.groups)  # (b, g)
+        return (torch.stack(fits, dim=1) * belongs[..., None]).flatten(1)
 
     def found(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, o, c)
         """What the mix of values itself makes of x: as much of y as the memory has found in them."""
@@ -182,16 +186,6 @@ class FunctionalMemory(nn.Module):
     def _all_forms(self, matrices: Tensor) -> Tensor:  # (slots, o, i) -> (slots × ways, o, i)
         moved = matrices.flatten(1)[:, self.forms] if len(self.forms) > 1 else matrices
         return moved.view(-1, *matrices.shape[1:])
-
-
-def _unexplained(values: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
-    """What a mix of values leaves of y, as a share of it."""
-    return (_made(values, mix, x) - y).square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
-
-
-def _likeness(matrices: Tensor, mix: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, s), … -> (b,)
-    """The cosine between what a mix of matrices makes of x and y: keys have no reason to be of the right length."""
-    return F.cosine_similarity(_made(matrices, mix, x).flatten(1), y.flatten(1))
 
 
 def _made(matrices: Tensor, mix: Tensor, x: Tensor) -> Tensor:  # (s, o, i), (b, s), (b, i, c) -> (b, o, c)
