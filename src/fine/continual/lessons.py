@@ -22,7 +22,7 @@ from fine.rules import rule_set
 from fine.runs import RunConfig
 from fine.tasks import Task
 
-LESSON = Training(epochs=4, rate=4e-3, arrival="anchor")
+LESSON = Training(epochs=12, rate=4e-3, arrival="anchor")
 """How a rule is learnt: at twice the usual rate, for slots that start from others and an encoder that is held."""
 PUZZLES = 4_000
 """Training puzzles of a lesson, which has only slots to learn."""
