@@ -232,6 +232,17 @@ def test_patchwork_is_no_rule_to_be_tested_on():
     assert list(rule_set("patchwork+swap").families) == ["patchwork", "swap"]
 
 
+def test_of_a_start_the_encoder_is_kept_and_no_slot(task, tmp_path):
+    starting = replace(task, rules="patchwork+reflection+swap", test_rules="reflection+swap")
+    train(RunConfig(task=starting, training=ANCHOR, settings={"slots": 4, "groups": 2}), tmp_path / "run")
+    start, last = load(tmp_path / "run/1-patchwork"), load(tmp_path / "run")
+    assert (start.config.groups, last.config.groups, last.config.slots) == (0, 2, 4)
+    weights, grown = start.state_dict(), last.state_dict()
+    assert all(torch.equal(grown[name], weights[name]) for name in weights if not name.startswith("backbone.memories"))
+    values = weights["backbone.memories.0.values"]
+    assert not torch.equal(grown["backbone.memories.0.values"][:2], values[:2])
+
+
 def test_a_rule_is_added_to_a_model_of_the_package(fine, tmp_path):
     out = tmp_path / "with-swap"
     done = fine(

@@ -64,7 +64,7 @@ class Lesson:
 def to_go_on_from(source: str, task: Task, model: nn.Module) -> FINE:
     """The model called ``source``, with as many slots as the ``model`` of a lesson about this task has."""
     old = load(source)
-    if old.config.groups or not isinstance(model, FINE) or not model.config.groups:
+    if old.config.groups or not isinstance(model, FINE) or model.config.groups < 2:
         return grown_to_match(old, model)
     new = rule_set(task.rules).families
     known = [family for family in rule_set(task.test_rules or task.rules).families if family not in new]

@@ -29,8 +29,11 @@ from fine.training import Hold, go_on
 
 GROWING = ("grow", "anchor")
 """Ways to arrive that add slots."""
-HELD_EPOCHS = 4
-"""Epochs for one of others, where the encoder is held: codes are made once then, and an epoch over them costs a tenth."""
+HELD_EPOCHS, HELD_RATE = 4, 2
+"""Epochs for one of others, and how much faster slots learn, where the encoder is held: codes are made once then, and an epoch
+over them costs a quarter."""
+START_SLOTS = 16
+"""Slots of a start that nothing is tested on; families begin with some of them, and none are kept."""
 
 Row = dict[str, Any]
 """A stage: the family it was about, and the share of the test puzzles of every family answered right after it."""
@@ -81,13 +84,12 @@ def learn_in_turn(config: RunConfig, folder: Path, *, device: str, progress: Pro
 def stages(config: RunConfig, folder: Path) -> list[tuple[str, Path, RunConfig]]:
     """The family, the folder and the run of every stage."""
     families = list(rule_set(config.task.rules).families)
+    learnt = [family for family in families if family not in STARTERS]
     arrival, groups, slots = config.training.arrival, config.settings["groups"], config.settings["slots"]
     if len(families) < 2:
         raise FineError(f"'{config.task.rules}' is one family: with arrival={arrival} give several, joined by +")
-    if arrival in GROWING and groups != len(families):
-        raise FineError(
-            f"{len(families)} families that arrive by {arrival} need a group of slots each: set groups={len(families)}"
-        )
+    if arrival in GROWING and groups != len(learnt):
+        raise FineError(f"{len(learnt)} families that arrive by {arrival} need a group of slots each: set groups={len(learnt)}")
     made: list[tuple[str, Path, RunConfig]] = []
     for number, family in enumerate(families):
         task = replace(
@@ -98,11 +100,14 @@ def stages(config: RunConfig, folder: Path) -> list[tuple[str, Path, RunConfig]]
             test_count=max(1, config.task.test_count // len(families)),
         )
         settings = dict(config.settings)
-        if arrival in GROWING:
-            settings |= {"slots": slots // groups * (number + 1), "groups": number + 1}
+        if family in STARTERS:
+            settings |= {"slots": START_SLOTS, "groups": 0}
+        elif arrival in GROWING:
+            so_far = learnt.index(family) + 1
+            settings |= {"slots": slots // groups * so_far, "groups": so_far}
         training = config.training if number else replace(config.training, arrival="", fresh=family in STARTERS)
         if number and arrival == "anchor":
-            training = replace(training, epochs=HELD_EPOCHS * training.epochs)
+            training = replace(training, epochs=HELD_EPOCHS * training.epochs, rate=HELD_RATE * training.rate)
         grown_from = str(made[-1][1]) if made else ""
         stage = replace(config, task=task, settings=settings, training=training, grown_from=grown_from)
         made.append((family, folder / f"{number + 1}-{family}", stage))

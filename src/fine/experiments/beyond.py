@@ -48,10 +48,7 @@ def continual(training: Training, images: str) -> Experiment:
         if first:
             task = replace(task, rules=f"{first}+all", test_rules="all")
         # As many slots as a family needs by itself, for each of them; and as many as all of them need together.
-        families = 10 if first else 9
-        settings: dict[str, Any] = {"slots": 16}
-        if arrival in ("anchor", "grow"):
-            settings = {"slots": 8 * families, "groups": families}
+        settings: dict[str, Any] = {"slots": 72, "groups": 9} if arrival in ("anchor", "grow") else {"slots": 16}
         if pictures == "cifar100":
             settings["standardise"] = "pair"  # what is best for photographs that are moved and sheared
         how = replace(training, arrival="" if arrival == "joint" else arrival)

@@ -70,9 +70,14 @@ def learn_misfits(model: FINE, puzzles: Puzzles, *, batch: int = 100) -> None:
 
 
 def grown_to_match(model: FINE, other: nn.Module) -> FINE:
-    """The model, grown by as many groups as another has more; refused if they would differ in anything else."""
+    """The model, grown by as many groups as another has more; refused if they would differ in anything else.
+
+    Another with a single group has nothing to keep: it begins with as many of the model's slots as it has itself.
+    """
     if not isinstance(other, FINE):
         raise FineError(f"a {type(other).__name__} has no slots to add: only a FINE can go on from another model")
+    if other.config.groups == 1 and model.config.slots >= other.config.slots:
+        model = _of_slots(model, torch.arange(other.config.slots), [0])
     while max(1, model.config.groups) < other.config.groups and model.config.slots < other.config.slots:
         model = grow(model)
     if model.config != other.config or (model.channels, model.size) != (other.channels, other.size):
