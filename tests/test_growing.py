@@ -218,6 +218,7 @@ def test_slots_cut_to_their_own_rank_stay_what_they_are(pictures):
     assert cut.config.slot_form == "rank-2"
     with torch.no_grad():
         torch.testing.assert_close(cut(pictures), whole(pictures), atol=1e-4, rtol=1e-3)
+        torch.testing.assert_close(compress(grow(whole), rank=2)(pictures), whole(pictures), atol=1e-4, rtol=1e-3)
         assert not torch.allclose(compress(whole, rank=1)(pictures), whole(pictures), atol=1e-2)
 
 

@@ -66,3 +66,10 @@ def test_what_never_varies_is_no_reason_to_fail():
     misfits = Misfits(1, rows=ROWS, columns=COLUMNS)
     misfits.learn(0, torch.zeros(5, ROWS, COLUMNS))
     assert torch.isfinite(misfits.likelihood(torch.ones(2, 1, ROWS, COLUMNS))).all()
+
+
+def test_damaged_numbers_are_no_reason_to_fail():
+    misfits = Misfits(2, rows=ROWS, columns=COLUMNS)
+    misfits.row_spread[0] = -1
+    misfits.column_spread[1] = float("nan")
+    assert misfits.likelihood(torch.ones(4, 2, ROWS, COLUMNS)).shape == (4, 2)

@@ -128,7 +128,7 @@ def compress(model: FINE, *, rank: int) -> FINE:
     made = FINE(config, channels=model.channels, size=model.size)
     state: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
-        if name.startswith(_MEMORIES):
+        if name.startswith(_MEMORIES) and ".misfits." not in name:
             left, sizes, right = torch.linalg.svd(tensor, full_matrices=False)
             shares = sizes[:, :rank].sqrt()
             state[f"{name}.left"] = left[:, :, :rank] * shares[:, None]

@@ -32,7 +32,8 @@ class Misfits(nn.Module):
 
     def likelihood(self, left: Tensor) -> Tensor:  # (b, groups, rows, columns × hints) -> (b, groups), up to a constant
         """The logarithm of how likely each group is to leave this of a pair, or of several hints together."""
-        rows, columns = (torch.linalg.cholesky(spread) for spread in (self.row_spread, self.column_spread))
+        # Not `cholesky`, which would stop at the numbers of a damaged file: those give likelihoods that say nothing.
+        rows, columns = (torch.linalg.cholesky_ex(spread).L for spread in (self.row_spread, self.column_spread))
         left = left.unflatten(-1, (-1, columns.shape[-1])).movedim(-2, 0) - self.mean  # (hints, b, groups, rows, columns)
         even = torch.linalg.solve_triangular(rows, left, upper=False)
         even = torch.linalg.solve_triangular(columns.mT, even, upper=True, left=False)
