@@ -124,6 +124,25 @@ def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(arrival, task, 
     assert len((tmp_path / "parts/metrics.csv").read_text().splitlines()) == 1 + 2 + later + later
 
 
+def test_progress_of_a_sequence_is_that_of_one_run(task, tmp_path):
+    class Told:
+        def __init__(self) -> None:
+            self.done, self.epochs = [], []
+
+        def step(self, *, epoch: int, done: int, **_: float) -> None:
+            self.done.append(done)
+            assert 1 <= epoch <= 2
+
+        def epoch(self, *, epoch: int, **_: float) -> None:
+            self.epochs.append(epoch)
+
+    told = Told()
+    training = replace(ANCHOR, epochs=2)
+    train(RunConfig(task=task, training=training, settings=GROWN), tmp_path / "run", progress=told)
+    assert told.epochs == [1, 2] * 3
+    assert told.done == sorted(told.done) and told.done[-1] <= 2 * task.train_count
+
+
 def test_a_grown_run_is_a_run_like_any_other(anchored, task, tmp_path, fine):
     whole = load(anchored)
     assert (whole.config.slots, whole.config.groups) == (6, 3)

@@ -68,7 +68,7 @@ def learn_in_turn(config: RunConfig, folder: Path, *, device: str, progress: Pro
     plan = stages(config, folder)
     for number, (family, place, stage) in enumerate(plan):
         run = Run(place)
-        told = _Later(progress or Silent(), puzzles=_shown(plan[:number]))
+        told = _Later(progress or Silent(), config, plan, number)
         if not run.exists:
             run.save_config(stage)  # whoever goes on from here finds the stage, whether or not it has begun
         if not run.finished:
@@ -150,13 +150,17 @@ def _shown(plan: Sequence[tuple[str, Path, RunConfig]]) -> int:
 
 
 class _Later:
-    """Progress of a stage as that of the whole, of which some is done; epochs are those of the stage."""
+    """Progress of a stage as that of the whole, which a bar takes to have all its epochs over all its puzzles."""
 
-    def __init__(self, progress: Progress, *, puzzles: int):
-        self.progress, self.puzzles = progress, puzzles
+    def __init__(self, progress: Progress, config: RunConfig, plan: Sequence[tuple[str, Path, RunConfig]], number: int):
+        self.progress, self.before = progress, _shown(plan[:number])
+        self.scale = config.training.epochs * config.task.train_count / _shown(plan)
+        self.epochs_for_one = plan[number][2].training.epochs // config.training.epochs
 
     def step(self, *, epoch: int, done: int, loss: float, accuracy: float) -> None:
-        self.progress.step(epoch=epoch, done=self.puzzles + done, loss=loss, accuracy=accuracy)
+        done = round(self.scale * (self.before + done))
+        self.progress.step(epoch=-(-epoch // self.epochs_for_one), done=done, loss=loss, accuracy=accuracy)
 
     def epoch(self, *, epoch: int, loss: float, accuracy: float, speed: float) -> None:
-        self.progress.epoch(epoch=epoch, loss=loss, accuracy=accuracy, speed=speed)
+        if epoch % self.epochs_for_one == 0:
+            self.progress.epoch(epoch=epoch // self.epochs_for_one, loss=loss, accuracy=accuracy, speed=speed)
