@@ -17,7 +17,7 @@ from fine.models.growing import compress, grow, memories, most_used, prune, use
 from fine.models.memory import FunctionalMemory
 from fine.pretrained import picture_models, trained_on
 from fine.pretrained.exporting import export
-from fine.rules import rule_set
+from fine.rules import rule_set, without_starters
 from fine.runs import Run
 
 GROWN = {"slots": 6, "groups": 3}
@@ -249,7 +249,10 @@ def test_a_form_that_slots_cannot_have_is_refused(form):
 
 def test_patchwork_is_no_rule_to_be_tested_on():
     assert "patchwork" not in rule_set("all").families
-    assert list(rule_set("patchwork+swap").families) == ["patchwork", "swap"]
+    both = Task.preset("glyphs", rules="patchwork+swap")
+    assert list(both.training_puzzles().rules.families) == ["patchwork", "swap"]
+    assert list(both.test_puzzles().rules.families) == ["swap"]
+    assert without_starters("patchwork+shear:seen") == "shear:seen" and without_starters("patchwork") == "patchwork"
 
 
 def test_of_a_start_the_encoder_is_kept_and_no_slot(task, tmp_path):

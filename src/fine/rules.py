@@ -110,6 +110,13 @@ def register_family(
     return register
 
 
+def without_starters(rules: str) -> str:
+    """The same rules, by name, without those that nothing is to be tested on; unless there are no others."""
+    names, colon, split = rules.partition(":")
+    tested = [name for name in names.split("+") if name not in STARTERS]
+    return f"{'+'.join(tested)}{colon}{split}" if tested else rules
+
+
 def rule_set(name: str) -> RuleSet:
     """The rules called ``name``: families joined by ``+``, ``affine`` or ``all``, optionally ``:seen`` or ``:unseen``."""
     names, _, split = name.partition(":")

@@ -15,7 +15,7 @@ from fine.images import Images, load_images
 from fine.puzzles import Puzzles, draw_puzzles
 from fine.questions import FORWARDS, Question, ask
 from fine.randomness import random_order
-from fine.rules import rule_set
+from fine.rules import rule_set, without_starters
 from fine.strings import are_strings, draw_string_puzzles, load_strings, string_rules
 
 _SPLIT, _TRAIN, _TEST = 1, 2, 3  # addresses of random numbers, so that no two uses share any
@@ -78,7 +78,7 @@ class Task:
 
     def test_puzzles(self, question: Question = FORWARDS) -> Puzzles:
         """The test puzzles: one fixed set for a task, whatever the seed of a run; or another question about each of them."""
-        rules = self.rules if self.validation else self.test_rules or self.rules
+        rules = without_starters(self.rules if self.validation else self.test_rules or self.rules)
         puzzles = self._draw(
             self._testing_images, rules, self.test_count, seed=_address(0, _TEST), classes=self.testing_classes
         )
