@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from fine.errors import printable
+
 
 class Progress(Protocol):
     """Told by the training loop what is going on."""
@@ -29,10 +31,13 @@ class Silent:
 
 
 class Shown:
-    """A progress bar with loss, accuracy, puzzles/s and time left; without a terminal, one line for every epoch."""
+    """A progress bar with loss, accuracy, puzzles/s and time left; without a terminal, one line for every epoch.
 
-    def __init__(self, console: Console, *, epochs: int, puzzles: int):
-        self.console, self.epochs = console, epochs
+    The title comes with the first step, so that nothing is announced that is refused.
+    """
+
+    def __init__(self, console: Console, title: str, *, epochs: int, puzzles: int):
+        self.console, self.title, self.epochs = console, title, epochs
         self.first: tuple[int, float] | None = None
         self.bar = Bar(
             TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
@@ -58,6 +63,9 @@ class Shown:
         self.bar.stop()
 
     def step(self, *, epoch: int, done: int, loss: float, accuracy: float) -> None:
+        if self.title:
+            self.console.print(printable(self.title), highlight=False, soft_wrap=True, markup=False)
+            self.title = ""
         now = time.monotonic()
         done_then, then = self.first = self.first or (done, now)
         speed = (done - done_then) / (now - then) if now > then else 0.0

@@ -60,9 +60,9 @@ class Learn:
         lesson = Lesson.about(self.source, rules=self.rules, task=self.task, known=self.known, training=training)
         lesson = lesson.change(data_root=self.data_root, validation=self.validation, **given(self, Task))
         config, folder = lesson.config, self.out or free_folder(self.source, self.rules)
-        say(f"{self.source} knows {lesson.known} and learns {self.rules} over {config.task.images} in {folder}")
+        title = f"{self.source} knows {lesson.known} and learns {self.rules} over {config.task.images} in {folder}"
         try:
-            with Shown(console, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
+            with Shown(console, title, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
                 after = train(config, folder, device=self.device, progress=progress)
         except KeyboardInterrupt:
             remedy = f"continue with: fine train --resume {shlex.quote(str(folder))}"

@@ -92,9 +92,9 @@ class Train:
             config = self.config()
             folder = self.out or self._free_folder()
         asked = "" if config.question == FORWARDS else f", asked '{config.question}',"
-        say(f"training {config.model} on {config.task.rules} puzzles over {config.task.images}{asked} in {folder}")
+        title = f"training {config.model} on {config.task.rules} puzzles over {config.task.images}{asked} in {folder}"
         try:
-            with Shown(console, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
+            with Shown(console, title, epochs=config.training.epochs, puzzles=config.task.train_count) as progress:
                 if self.resume is not None:
                     evaluation = resume(folder, device=self.device, progress=progress)
                 else:
