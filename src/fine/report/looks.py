@@ -1,6 +1,7 @@
 """How a row of a table looks in every plot: a letter, and a kind of line. Ours has the accent; all others are shades of ink."""
 
 from dataclasses import dataclass
+from itertools import product
 from string import ascii_lowercase
 
 from fine.experiments.comparison import Comparison
@@ -44,8 +45,9 @@ def looks(comparison: Comparison) -> dict[str, Look]:
 
 
 def _letters(rows: list[str]) -> dict[str, str]:
-    """Short names: the first two letters, the first and the last (rank-8, rank-4), or a, b, c: the first that all differ in."""
-    ways = ([row[:2] for row in rows], [row[0] + row[-1] for row in rows], list(ascii_lowercase))
+    """Short names: the first two letters, the first and the last (rank-8, rank-4), or a to zz: the first that all differ in."""
+    alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]
+    ways = ([row[:2] for row in rows], [row[0] + row[-1] for row in rows], alphabet)
     return dict(zip(rows, next(way for way in ways if len(set(way)) == len(way)), strict=False))
 
 
