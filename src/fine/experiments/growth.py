@@ -5,13 +5,14 @@ draw_figure(compare(make_experiment("memory"), ledger), Path("results/memory.png
 """
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fine.continual.stages import Figures, figures
+from fine.continual.stages import Figures, Row, figures
 from fine.experiments.comparison import MISSING, Comparison, Entry
 from fine.experiments.experiment import label
 from fine.runs import RunConfig
@@ -101,33 +102,44 @@ def _speed(entry: Entry) -> str:
 
 
 def _staircase(comparison: Comparison) -> Figure:
-    """Accuracy over the families that have come so far, one step a stage; dotted is what ignoring the rule gives."""
+    """Accuracy over the families that have come so far, the mean of all seeds; dotted is what ignoring the rule gives."""
     columns = [c for c in comparison.experiment.columns if any(in_turn(e) for e in comparison.entries if e.place.column == c)]
     columns = columns or [comparison.experiment.columns[0]]
     figure = Figure(figsize=(5.2 * len(columns) + 1.6, 4.2), layout="constrained")
+    lines: dict[str, Artist] = {}
     for axes, column in zip(figure.subplots(1, len(columns), squeeze=False, sharey=True)[0], columns, strict=True):
         for row, ink, mark in zip(comparison.experiment.rows, _INK, _MARKS, strict=False):
             entry = comparison.entry(row, column)
-            if not entry.records:
+            if entry.here is None:
                 continue
-            stages = entry.records[0].stages
-            if not stages:
-                axes.axhline(100 * entry.records[0].accuracy, color="#334155", lw=1, ls="--", label=f"{row} (ceiling)")
+            if not entry.records[0].stages:
+                lines[f"{row} (ceiling)"] = axes.axhline(entry.here, color="#334155", lw=1, ls="--")
                 continue
-            tested = [stage for stage in stages if stage["family"] in stage["accuracy"]]
-            known = [[one["family"] for one in tested[: number + 1]] for number in range(len(tested))]
-            so_far = [100 * statistics.fmean(s["accuracy"][f] for f in names) for s, names in zip(tested, known, strict=True)]
-            axes.step(range(len(so_far)), so_far, where="mid", color=ink, lw=1.6)
-            axes.plot(range(len(so_far)), so_far, mark, color=ink, ms=5, label=row)
-            axes.set_xticks(range(len(tested)), [stage["family"] for stage in tested], rotation=40, ha="right", fontsize=8)
+            seeds = [_so_far(record.stages) for record in entry.records]
+            families, mean = list(seeds[0]), [statistics.fmean(at) for at in zip(*(s.values() for s in seeds), strict=True)]
+            axes.step(range(len(mean)), mean, where="mid", color=ink, lw=1.6)
+            lines[row] = axes.plot(range(len(mean)), mean, mark, color=ink, ms=5)[0]
+            axes.set_xticks(range(len(families)), families, rotation=40, ha="right", fontsize=8)
         axes.set_title(label(column), fontsize=10)
         axes.axhline(50, color="#94a3b8", lw=0.8, ls=":")
         axes.set_xlabel("family that has just been learnt", fontsize=9)
         axes.grid(axis="y", color="#e2e8f0", lw=0.6)
         _plain(axes)
     figure.axes[0].set_ylabel("accuracy on all families so far, %", fontsize=9)
-    figure.axes[-1].legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.axes[-1].legend(
+        lines.values(), lines.keys(), fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5)
+    )
     return figure
+
+
+def _so_far(stages: Sequence[Row]) -> dict[str, float]:
+    """For every family that is tested: the accuracy, just after it was learnt, on it and those before, in %."""
+    tested = [stage for stage in stages if stage["family"] in stage["accuracy"]]
+    known = [stage["family"] for stage in tested]
+    return {
+        stage["family"]: 100 * statistics.fmean(stage["accuracy"][family] for family in known[: number + 1])
+        for number, stage in enumerate(tested)
+    }
 
 
 def _curve(comparison: Comparison) -> Figure:
