@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fine.allocation import keep_freed_memory
+from fine.continual.held import MOST_HELD, encoded
 from fine.continual.rehearsal import rehearsed
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
@@ -42,8 +43,6 @@ from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
 _ORDER, _SIDE, _THROUGH, _LENS = 4, 5, 7, 8  # addresses of random numbers; those of splits and puzzles are in tasks.py
-MOST_HELD = 50_000
-"""Puzzles of which all codes are kept, where the encoder does not learn: 7 KB each."""
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
@@ -168,7 +167,7 @@ class Trainer:
 
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and picture."""
-        if isinstance(self.model, FINE) and (self.config.grown_from or self.model.config.groups == 1):
+        if isinstance(self.model, FINE) and _last_group_learnt(self.model, self.config):
             # Not the puzzles at hand: a run that was resumed at its end may have others than one that was not.
             learn_misfits(self.model, self.config.task.training_puzzles(seed=self.config.training.seed)[:MISFITS])
         evaluation = evaluate(self.asked, self.test_puzzles, device=self.device, processes=self.processes)
@@ -346,17 +345,9 @@ class Past:
     metrics: tuple[dict[str, Any], ...]
 
 
-@torch.no_grad()
-def encoded(model: FINE, puzzles: Puzzles, device: torch.device, *, batch: int = 100) -> Batch:
-    """All puzzles, with codes (n, 7, rows, columns) in the place of their pictures."""
-    render = puzzles.renderer(device)
-    model.eval()
-    codes, answers = [], []
-    for at in range(0, len(puzzles), batch):
-        pictures, right = render(puzzles.specs[at : at + batch])
-        codes.append(model.encode(pictures))
-        answers.append(right)
-    return Batch(torch.cat(codes), torch.cat(answers))
+def _last_group_learnt(model: FINE, config: RunConfig) -> bool:
+    """Whether a run taught the last group of slots, and no other."""
+    return model.config.groups == 1 or (model.config.groups > 1 and bool(config.grown_from))
 
 
 def learn(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
