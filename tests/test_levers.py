@@ -1,0 +1,41 @@
+"""The levers of benchmarks/levers.py that claim only to save time: the same numbers with them and without."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from fine.models import make_model
+from fine.tasks import Task
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+from levers import OTHER_NUMBERS, SAME_NUMBERS, Undoing
+
+
+def after_a_step() -> list[Tensor]:
+    """The weights of a new model after one step of training, in double precision."""
+    torch.manual_seed(0)
+    model = make_model("fine", channels=1, size=32).double()
+    pictures, answers = Task.preset("glyphs", rules="affine").training_puzzles()[:8].render(range(8))
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    model.learn(pictures.double(), answers)[1].mean().backward()
+    optimiser.step()
+    return [weight.detach() for weight in model.parameters()]
+
+
+@pytest.mark.parametrize("undoing", [pytest.param(undoing, id=lever) for lever, undoing in SAME_NUMBERS.items()])
+def test_levers_that_only_save_time_change_no_number(undoing: Undoing, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = after_a_step()
+    monkeypatch.setattr(*undoing)
+    for here, there in zip(with_it, after_a_step(), strict=True):
+        torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("undoing", [pytest.param(undoing, id=lever) for lever, undoing in OTHER_NUMBERS.items()])
+def test_the_other_levers_do_change_numbers(undoing: Undoing, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = after_a_step()
+    monkeypatch.setattr(*undoing)
+    without_it = after_a_step()
+    assert len(with_it) != len(without_it) or any((a - b).abs().max() > 1e-6 for a, b in zip(with_it, without_it, strict=True))
