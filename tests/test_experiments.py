@@ -188,6 +188,7 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "longer": (2, 4),
     "hints": (14, 4),
     "hints-by-family": (35, 4),
     "backwards": (8, 7),
@@ -230,6 +231,14 @@ def test_the_extreme_table_over_other_pictures_still_tests_unseen_rules():
         task = place.cell.config.task
         assert task.rules.endswith(":seen") and task.test_rules == task.rules.replace(":seen", ":unseen")
         assert task.train_count == PRESETS["extreme-cifar100"].train_count
+
+
+def test_longer_begins_with_cells_of_the_tables():
+    tables = {place.cell.key for name in ("table1", "table2", "table4") for place in make_experiment(name).places}
+    cells = {(place.row, place.column): place.cell for place in make_experiment("longer").places}
+    for (epochs, column), cell in cells.items():
+        assert (cell.key in tables) == (epochs == "6")
+        assert cell.config == replace(cells["6", column].config, training=replace(cell.config.training, epochs=int(epochs)))
 
 
 def test_the_paper_has_a_number_for_every_place_of_its_tables_but_ours():
