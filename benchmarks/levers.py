@@ -1,9 +1,9 @@
 """What each lever saves, and what it costs in accuracy: python benchmarks/levers.py
 
 `fine` is trained on generated glyphs as it is, and with one lever at a time undone: CPU time of training and test, on one
-thread, and accuracy on unseen classes, with three seeds. Every run has a process of its own, and the runs take turns. Levers that only
-save time give the same numbers but for rounding (tests/test_levers.py); small differences grow in training, so these too are
-compared by accuracy.
+thread, and accuracy on unseen classes, with three seeds. Every run has a process of its own, and the runs take turns. Levers
+that only save time give the same numbers but for rounding (tests/test_levers.py); small differences grow in training, so
+these too are compared by accuracy.
 """
 
 import json
