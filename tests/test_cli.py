@@ -369,6 +369,7 @@ def test_impossible_training_is_refused_before_anything_is_written(refused, opti
         (["--count", 0], "cannot show 0 puzzles"),
         (["--count", -1], "cannot show -1 puzzles"),
         (["--start", -1], "from number -1"),
+        (["--start", 9_000_000], "give a start of at most 100,000"),
         (["--size", 30], "image size 30"),
         (["--rules", "swop"], "did you mean 'swap'?"),
         (["--task", "omniglo"], "did you mean 'omniglot'?"),

@@ -106,7 +106,8 @@ SOUND = zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": DRAWI
     damaged(SOUND)
     | damaged(DRAWING).map(lambda drawing: zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": drawing}))
     | st.dictionaries(
-        st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=20) | st.just(f"{FOLDER}/0001_01.png"),
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
+        | st.just(f"{FOLDER}/0001_01.png"),
         st.binary(max_size=50),
         max_size=3,
     ).map(zipped)

@@ -17,7 +17,7 @@ from fine.evaluation import evaluate
 from fine.models import MODELS
 from fine.progress import Silent
 from fine.protocols import PROTOCOLS, Training
-from fine.runs import Run, RunConfig, read_tensors
+from fine.runs import Run, RunConfig, read_tensors, save_tensors
 from fine.tasks import Task
 from fine.training import Trainer, resume, train
 
@@ -187,6 +187,18 @@ def test_a_damaged_state_is_named(tmp_path):
     state = tmp_path / "run/state.safetensors"
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(FineError, match="is damaged"):
+        resume(tmp_path / "run")
+
+
+def test_a_state_without_its_learning_curve_is_named(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, tmp_path / "run", progress=StopAfter(1))
+    state = tmp_path / "run/state.safetensors"
+    tensors, texts = read_tensors(state)
+    progress = json.loads(texts["progress"])
+    del progress["metrics"][0]["epoch"]
+    save_tensors(state, tensors, {**texts, "progress": json.dumps(progress)})
+    with pytest.raises(FineError, match="has other columns than epoch, loss"):
         resume(tmp_path / "run")
 
 

@@ -43,6 +43,8 @@ from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
 _ORDER, _SIDE, _THROUGH, _LENS = 4, 5, 7, 8  # addresses of random numbers; those of splits and puzzles are in tasks.py
+CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
+"""Columns of a run's learning curve, metrics.csv."""
 
 
 def train(config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
@@ -229,7 +231,7 @@ class Trainer:
         # What it costs, not how long it waited for other work on the same cores. On a GPU a waiting process does no work.
         self.seconds += seconds if self.device.type == "cuda" else min(seconds, time.process_time() - worked)
         loss, accuracy, speed = loss_sum.item() / done, right.item() / done, done / seconds
-        self.metrics.append({"epoch": epoch + 1, "loss": loss, "accuracy": accuracy, "rate": rate, "puzzles/s": speed})
+        self.metrics.append(dict(zip(CURVE, (epoch + 1, loss, accuracy, rate, speed), strict=True)))
         if self.processes.first:
             self._save_state()
         progress.epoch(epoch=epoch + 1, loss=loss, accuracy=accuracy, speed=speed)
@@ -305,7 +307,7 @@ class Trainer:
 
     def _save_metrics(self) -> None:
         table = io.StringIO()
-        writer = csv.DictWriter(table, list(self.metrics[0]), lineterminator="\n")
+        writer = csv.DictWriter(table, CURVE, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.metrics)
         write_text(self.run.folder / "metrics.csv", table.getvalue())
@@ -317,6 +319,8 @@ class Trainer:
             self.epochs_done, self.seconds, self.metrics = progress.epochs, progress.seconds, list(progress.metrics)
             if self.epochs_done < 1 or len(self.metrics) != self.epochs_done:
                 raise ValueError(f"{self.epochs_done} epochs with {len(self.metrics)} rows")
+            if any(row.keys() != set(CURVE) for row in self.metrics):
+                raise ValueError(f"a row of its learning curve has other columns than {', '.join(CURVE)}")
             weights = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
             load_weights(self.model, weights, self.run.state)
             moments: dict[int, dict[str, Tensor]] = {}

@@ -13,6 +13,9 @@ from fine.questions import FORWARDS, Question, ask, question
 from fine.rules import rule_set
 from fine.tasks import Task
 
+FARTHEST = 100_000
+"""How far into a set of puzzles one may look: a second of drawing."""
+
 
 @dataclass(frozen=True)
 class ShowPuzzles:
@@ -52,6 +55,11 @@ class ShowPuzzles:
     def run(self) -> None:
         if self.count < 1 or self.start < 0:
             raise FineError(f"cannot show {self.count} puzzles from number {self.start}: give a count ≥ 1 and a start ≥ 0")
+        if self.start > FARTHEST:
+            raise FineError(
+                f"cannot show puzzles from number {self.start:,}, for all before it would be drawn first: give a start of at "
+                f"most {FARTHEST:,}"
+            )
         end = self.start + self.count
         task = Task.preset(self.task, rules=self.rules)
         task = replace(task, size=self.size, train_count=end, test_count=end, data_root=self.data_root)
