@@ -1,7 +1,7 @@
 """Whether memory grows over a long run: python benchmarks/long_run.py [--steps 2000] [--evaluations 200] [--seconds 120]
 
-Trains something small for many steps, tests it many times, and asks the server of the demo for some minutes, and fits a line
-through the memory in use, each half by itself: the first half may still be warming up. Fails if the second half grows by more
+Trains something small for many steps, tests it many times, and asks the server of the demo for some minutes, and takes the
+slope of the memory in use, of each half by itself: the first half may still be warming up. Fails if the second half grows by more
 than a kilobyte a step, a test or a request, or if a request is not answered. A 0 leaves that part out.
 """
 
@@ -47,9 +47,11 @@ def kilobytes_in_use(process: int | str = "self") -> float:
 
 
 def slope(samples: list[tuple[int, float]]) -> float:
-    """Kilobytes a step, by least squares."""
+    """Kilobytes a step: the median over all pairs of samples, which what is lost at every step moves, and one jump does not."""
     steps, memory = np.array(samples, dtype=float).T
-    return float(np.polyfit(steps, memory, 1)[0])
+    later, sooner = np.tril_indices(len(steps), -1)
+    apart = steps[later] != steps[sooner]
+    return float(np.median((memory[later] - memory[sooner])[apart] / (steps[later] - steps[sooner])[apart]))
 
 
 class Watched(Silent):

@@ -99,6 +99,7 @@ def zipped(entries: dict[str, bytes]) -> bytes:
 
 
 FOLDER = "images_background/Greek/character01"
+NAMED = st.characters(codec="utf-8", exclude_characters="\0")  # what a zip can hold in a name
 SOUND = zipped({f"{FOLDER}/0001_01.png": DRAWING, f"{FOLDER}/0001_02.png": DRAWING})
 
 
