@@ -1,8 +1,8 @@
 """Whether memory grows over a long run: python benchmarks/long_run.py [--steps 2000] [--evaluations 200] [--seconds 120]
 
 Trains something small for many steps, tests it many times, and asks the server of the demo for some minutes, and takes the
-slope of the memory in use, of each half by itself: the first half may still be warming up. Fails if the second half grows by more
-than a kilobyte a step, a test or a request, or if a request is not answered. A 0 leaves that part out.
+slope of the memory in use, of each half by itself: the first half may still be warming up. Fails if the second half grows by
+more than a kilobyte a step, a test or a request, or if a request is not answered. A 0 leaves that part out.
 """
 
 import argparse
