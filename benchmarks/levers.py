@@ -108,9 +108,9 @@ def main() -> int:
     for lever, done in runs.items():
         pairs = list(zip(runs[AS_IT_IS], done, strict=True))
         slower = median(off["seconds"] / on["seconds"] for on, off in pairs)
-        lost = [on["accuracy"] - off["accuracy"] for on, off in pairs]
+        gains = [on["accuracy"] - off["accuracy"] for on, off in pairs]
         accuracy = f"{mean(run['accuracy'] for run in done):.1f}"
-        gained = f"{round(mean(lost), 1) + 0.0:+.1f} ± {stdev(lost):.1f}"  # + 0.0: no minus before a zero
+        gained = f"{round(mean(gains), 1) + 0.0:+.1f} ± {stdev(gains):.1f}"  # + 0.0: no minus before a zero
         compared = ("", "") if lever == AS_IT_IS else (f"{slower:.2f} ×", gained)
         rows.append((lever, f"{median(run['seconds'] for run in done):.0f}", accuracy, *compared))
     columns = ("lever", "CPU seconds", "accuracy", "time without it", "accuracy gained by it")
