@@ -349,6 +349,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(refused, options, given
         (["--test-count", -5], "test_count is -5: give at least 1"),
         (["--seed", -1], "seed is -1: give at least 0"),
         (["--threads", -1], "threads is -1: give 0"),
+        (["--threads", 10_000], "the cores of this machine"),
         (["--rules", "reflection:unseen"], "reflection has no seen/unseen split"),
         (["--device", "tpu"], "device 'tpu' cannot be used here: choose cpu"),
         (["--device", "meta"], "device 'meta' cannot be used here: choose cpu"),

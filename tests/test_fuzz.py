@@ -402,11 +402,13 @@ def test_command_lines(runs, words):
         patch.setattr(sys, "argv", ["fine", *words])
         code: object = 0
         threads = torch.get_num_threads()
-        with limits():
-            try:
-                cli.main()
-            except SystemExit as stop:
-                code = stop.code or 0
-        torch.set_num_threads(threads)
+        try:
+            with limits():
+                try:
+                    cli.main()
+                except SystemExit as stop:
+                    code = stop.code or 0
+        finally:
+            torch.set_num_threads(threads)
     assert code in (0, 1, 2), said.getvalue()
     assert "Traceback" not in said.getvalue()

@@ -1,5 +1,6 @@
 """What all commands share: the console they print to, the options they have in common, results as tables."""
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -44,8 +45,9 @@ def use_device(device: str, threads: int) -> None:
         torch.zeros(1, device=device).item()  # reading it back also refuses `meta`, which holds no numbers
     except (RuntimeError, AssertionError) as problem:
         raise FineError(f"device '{device}' cannot be used here: choose cpu, or cuda on a machine that has it") from problem
-    if threads < 0:
-        raise FineError(f"threads is {threads}: give 0 to let torch choose, or a positive number")
+    cores = os.cpu_count() or 1
+    if not 0 <= threads <= cores:  # more than cores spend their time waiting for each other
+        raise FineError(f"threads is {threads}: give 0 to let torch choose, or up to {cores}, the cores of this machine")
     if threads:
         torch.set_num_threads(threads)
 
