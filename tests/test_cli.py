@@ -364,6 +364,11 @@ def test_impossible_training_is_refused_before_anything_is_written(refused, opti
     assert message in refused("train", "--out", "run", *TINY[:-2], *options)
 
 
+@pytest.mark.parametrize("command", ["evaluate", "slots", "calibrate"])
+def test_a_name_too_long_for_a_file_is_refused_in_one_line(refused, command):
+    assert "9 cannot be used (File name too long)" in refused(command, "9" * 300).replace("/config.json", "")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

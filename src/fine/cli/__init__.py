@@ -67,3 +67,5 @@ def main() -> None:
     except BrokenPipeError:  # the reader went away, as `fine … | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    except OSError as problem:  # a name too long for a file, a folder one may not look into
+        fail(FineError(f"{problem.filename or 'a file'} cannot be used ({problem.strerror or problem}): give another path"))
