@@ -233,6 +233,11 @@ def test_the_extreme_table_over_other_pictures_still_tests_unseen_rules():
         assert task.train_count == PRESETS["extreme-cifar100"].train_count
 
 
+def test_longer_takes_any_pictures():
+    places = make_experiment("longer", images="folder:my-pictures").places
+    assert {place.cell.config.task.images for place in places} == {"folder:my-pictures"}
+
+
 def test_longer_begins_with_cells_of_the_tables():
     tables = {place.cell.key for name in ("table1", "table2", "table4") for place in make_experiment(name).places}
     cells = {(place.row, place.column): place.cell for place in make_experiment("longer").places}

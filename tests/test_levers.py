@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from fine.models import make_model
+from fine.bench.steps import Step
+from fine.puzzles import Batch
 from fine.tasks import Task
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
@@ -15,14 +16,12 @@ from levers import OTHER_NUMBERS, SAME_NUMBERS, Undoing
 
 
 def after_a_step() -> list[Tensor]:
-    """The weights of a new model after one step of training, in double precision."""
-    torch.manual_seed(0)
-    model = make_model("fine", channels=1, size=32).double()
-    pictures, answers = Task.preset("glyphs", rules="affine").training_puzzles()[:8].render(range(8))
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
-    model.learn(pictures.double(), answers)[1].mean().backward()
-    optimiser.step()
-    return [weight.detach() for weight in model.parameters()]
+    """The weights of a new model after one step of the trainer, in double precision."""
+    step = Step("fine", Task.preset("glyphs", rules="affine"), batch=8)
+    step.trainer.model.double()
+    pictures, answers = step.render(step.specs)
+    step.trainer._step(Batch(pictures.double(), answers), 1e-3, len(answers), 0)
+    return [weight.detach() for weight in step.trainer.model.parameters()]
 
 
 @pytest.mark.parametrize("undoing", [pytest.param(undoing, id=lever) for lever, undoing in SAME_NUMBERS.items()])

@@ -68,4 +68,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except OSError as problem:  # a name too long for a file, a folder one may not look into
-        fail(FineError(f"{problem.filename or 'a file'} cannot be used ({problem.strerror or problem}): give another path"))
+        if problem.filename is None:
+            raise
+        fail(FineError(f"{problem.filename} cannot be used ({problem.strerror}): give another path"))

@@ -86,7 +86,7 @@ def longer(training: Training, images: str) -> Experiment:
 
     def configure(epochs: str, column: str) -> RunConfig:
         pictures, _, rules = column.rpartition("-")
-        preset = f"extreme-{pictures}" if "-" in pictures else pictures  # those of table 4 have two kinds of pictures
+        preset = pictures if images or pictures in PRESETS else f"extreme-{pictures}"  # table 4 has two kinds of pictures
         return _config("fine", Task.preset(preset, rules=rules), replace(training, epochs=int(epochs)))
 
     rows = (str(training.epochs), str(LONGER * training.epochs))
