@@ -188,6 +188,7 @@ SHAPES = {
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
+    "fresh": (2, 10),
     "longer": (2, 4),
     "hints": (14, 4),
     "hints-by-family": (35, 4),
@@ -244,6 +245,13 @@ def test_longer_begins_with_cells_of_the_tables():
     for (epochs, column), cell in cells.items():
         assert (cell.key in tables) == (epochs == "6")
         assert cell.config == replace(cells["6", column].config, training=replace(cell.config.training, epochs=int(epochs)))
+
+
+def test_fresh_is_table_1_with_new_puzzles():
+    table = make_experiment("table1")
+    for place in make_experiment("fresh").places:
+        same = table.place("fine", place.column).cell.config
+        assert place.cell.config == replace(same, training=replace(same.training, fresh=place.row == "new ones"))
 
 
 def test_the_paper_has_a_number_for_every_place_of_its_tables_but_ours():

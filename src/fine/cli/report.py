@@ -20,9 +20,9 @@ class Report:
     """Write what has been run as a page of tables and figures beside the paper's numbers, and as Markdown and LaTeX."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, longer; hints,
-    hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots; strings,
-    continual, memory; none: all of them."""
+    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, fresh, longer;
+    hints, hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots;
+    strings, continual, memory; none: all of them."""
     results: Path = Path("results")
     """Folder of the ledger, and of what is written: report.html and tables/."""
     out: OptionalPath = None

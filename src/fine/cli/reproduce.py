@@ -33,9 +33,9 @@ class Reproduce:
     """Run what is missing of the paper's tables and figures, and show them beside the paper's numbers."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, longer; hints,
-    hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots; strings,
-    continual, memory; or all; none: list them."""
+    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, fresh, longer;
+    hints, hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots;
+    strings, continual, memory; or all; none: list them."""
     list: bool = False
     """Only say what there is, and how much of it has been run."""
     dry_run: bool = False

@@ -1,4 +1,4 @@
-"""The tables and figures of the paper, and one of what is left when they are done.
+"""The tables and figures of the paper, and two of what else can be had of ours: with new puzzles, and with more time.
 
 What differs between places of a table is the model, its settings and the task; how long and how fast they are trained is the
 same for all, and so are the puzzles, but for `OURS_THROUGH`.
@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fine.experiments.experiment import Experiment, arranged
-from fine.experiments.paper import ENCODERS, EXTREME
+from fine.experiments.paper import ENCODERS, EXTREME, FAMILIES
 from fine.protocols import Training
 from fine.runs import RunConfig
 from fine.tasks import PRESETS, Task
@@ -34,6 +34,9 @@ OURS_THROUGH = {"unseen shear": 0.5}
 UNFINISHED = ("omniglot-shear", "omniglot-wave", "cifar100-wave", "omniglot-mnist-shear")
 LONGER = 3
 """Columns of `longer`, and how many times as long they are trained."""
+
+SAME, NEW = "the same", "new ones"
+"""Rows of `fresh`: the puzzles of an epoch, of which there are as many either way."""
 
 SLOTS = (0, 4, 8, 16, 32, 48, 64)
 LAYERS = (0, 2, 4, 6)
@@ -93,6 +96,16 @@ def longer(training: Training, images: str) -> Experiment:
     columns = tuple(f"{images}-{rules}" for rules in ("shear", "wave")) if images else UNFINISHED
     title = "ours, trained for longer where it had the most left to learn"
     return arranged("longer", title, rows, columns, configure, of=("epochs", "pictures-rules"))
+
+
+def fresh(training: Training, images: str) -> Experiment:
+    """Which puzzles an epoch shows × the columns of table 1; not in the paper."""
+
+    def configure(puzzles: str, rules: str) -> RunConfig:
+        return _config("fine", Task.preset(images or "omniglot", rules=rules), replace(training, fresh=puzzles == NEW))
+
+    title = f"{images or 'omniglot'}: ours, shown the same puzzles in every epoch or new ones"
+    return arranged("fresh", title, (SAME, NEW), (*FAMILIES, "affine"), configure, of=("puzzles", "rules"))
 
 
 def memories(training: Training, images: str) -> Experiment:
