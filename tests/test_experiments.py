@@ -75,7 +75,7 @@ def test_keys_stay_as_they_are():
         )),
         *(replace(ROTATION.config, training=replace(ROTATION.config.training, **change)) for change in (
             {"epochs": 7}, {"batch": 32}, {"rate": 1e-3}, {"schedule": "constant"}, {"clip": 1.0}, {"fresh": True},
-            {"views": 4}, {"through": 0.5}, {"seed": 1},
+            {"turned": True}, {"views": 4}, {"through": 0.5}, {"seed": 1},
         )),
     ],
     ids=lambda config: Cell(config).key,
@@ -175,7 +175,7 @@ def test_a_half_written_file_is_no_record(ledger):
 
 
 def test_protocols_are_known_by_how_they_step():
-    assert protocol_name(Training(epochs=60, seed=3, views=4, fresh=True)) == "quick"
+    assert protocol_name(Training(epochs=60, seed=3, views=4, fresh=True, turned=True)) == "quick"
     assert protocol_name(replace(PROTOCOLS["paper"], epochs=300)) == "paper"
     assert protocol_name(Training(rate=1e-3)) == "custom"
 

@@ -336,13 +336,13 @@ def test_rule_sets(text):
 # The command line
 
 OPTIONS = {
-    "train": "task rules model set encoder-from protocol epochs batch rate clip fresh views through ask hints by noise covered "
-    "train-count test-count size seed validation out resume device threads data-root",
+    "train": "task rules model set encoder-from protocol epochs batch rate clip fresh turned views through ask hints by noise "
+    "covered train-count test-count size seed validation out resume device threads data-root",
     "evaluate": "task rules test-count by-rule json picture device threads data-root",
     "puzzles": "task rules count start answers out train seed size redraws data-root",
     "data": "data-root",
-    "reproduce": "list jobs seeds budget models columns protocol images epochs batch rate fresh views through train-count "
-    "test-count results work cluster device data-root",
+    "reproduce": "list jobs seeds budget models columns protocol images epochs batch rate fresh turned views through "
+    "train-count test-count results work cluster device data-root",
     "report": "results out protocol images",
 }
 LAST = {  # said last, so that it counts: what works should be quick

@@ -4,7 +4,7 @@ import torch
 
 from fine.errors import FineError
 from fine.images import Images
-from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, draw_puzzles, seen_from, seen_through
+from fine.puzzles import FIRST, KINDS, ORDERS, OTHER, RIGHT, SECOND, WRONG, Batch, draw_puzzles, seen_from, seen_through, turned
 from fine.rules import Warp, rule_set
 
 
@@ -123,6 +123,20 @@ def test_a_puzzle_seen_from_another_side_is_turned_as_a_whole(puzzles):
     for side in range(8):
         turned = torch.rot90(batch.pictures[side], side % 4, (2, 3))
         assert torch.equal(seen.pictures[side], turned.flip(3) if side >= 4 else turned)
+
+
+def test_pictures_of_a_puzzle_are_turned_each_by_itself_and_before_the_rule(puzzles):
+    numbers, render = np.arange(16), puzzles.renderer()
+    before, sides = puzzles.specs.copy(), np.stack([numbers % 8, numbers // 2, np.full(16, 3)], axis=1)
+    batch = render(turned(puzzles, numbers, sides))
+    assert np.array_equal(puzzles.specs, before)
+    assert batch.answers.tolist() == puzzles.answers[numbers].tolist()
+    for number, spec, kinds in zip(numbers, before, puzzles.kinds, strict=False):
+        pictures = puzzles.images.pixels[spec[[FIRST, SECOND, OTHER]]][:, None] / 255
+        x, new, other = seen_from(Batch(pictures, batch.answers), sides[number]).pictures[:, 0]
+        rules = spec[[RIGHT, *((RIGHT, WRONG)[kind % 2] for kind in kinds)]]
+        made = render.warp(torch.stack([x, *((new, other)[kind // 2] for kind in kinds)]), torch.from_numpy(rules).long())
+        torch.testing.assert_close(batch.pictures[number], torch.stack([x, made[0], new, *made[1:]]))
 
 
 def test_a_puzzle_seen_through_a_rule_is_seen_through_it_as_a_whole(puzzles):

@@ -289,6 +289,7 @@ def test_what_cannot_be_read_is_refused_in_one_line(fine):
         (("puzzles", "--task", "strings", "--rules", "all", "--size", 28), "size 28 will not do"),
         (("puzzles", "--task", "strings", "--rules", "all", "--redraws"), "leave out --redraws"),
         (("evaluate", "oracle", "--task", "strings", "--hints", 2), "one plain hint"),
+        (("train", "--task", "strings", "--rules", "all", "--turned"), "a string cannot be turned"),
         (("train", "--task", "strings", "--rules", "all", "--views", 4), "cannot be seen from 4 sides"),
         (("train", "--task", "strings", "--rules", "all", "--through", 0.5), "cannot be seen through a rule"),
     ],

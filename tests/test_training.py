@@ -246,7 +246,7 @@ def test_views_that_would_show_what_the_test_holds_back_are_refused():
     replace(held_back, task=Task.preset("extreme-cifar100", rules="translation")).check()
 
 
-@pytest.mark.parametrize("shown", [{"views": 8}, {"through": 0.5}])
+@pytest.mark.parametrize("shown", [{"turned": True}, {"views": 8}, {"through": 0.5}])
 def test_a_run_with_puzzles_shown_otherwise_resumes_to_the_same_bits(tmp_path, shown):
     config = replace(TINY, training=replace(TINY.training, **shown))
     train(config, tmp_path / "whole")

@@ -26,6 +26,8 @@ class Training:
     """Largest norm of the gradient."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
+    turned: bool = False
+    """Turn or mirror every picture of a puzzle by itself before any rule, one of eight ways drawn each time it is shown."""
     views: int = 1
     """Sides a puzzle may be seen from, one drawn each time it is shown: 1 as it is, 4 by quarter turns, 8 mirrored too."""
     through: float = 0.0

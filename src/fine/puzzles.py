@@ -42,6 +42,9 @@ VISIBLE = 0.01
 _ATTEMPTS = 200
 _CHUNK = 1024  # puzzles looked at together: small enough to stay in the cache
 
+SIDES = 8
+"""Sides a picture can be seen from: four quarter turns, and each of them mirrored."""
+
 FIRST, SECOND, OTHER, RIGHT, WRONG, ORDER = range(6)
 """Columns of a spec: the images x, x', x'', the rules f and g, the order of the choices."""
 
@@ -122,23 +125,46 @@ class Renderer:
         # x and x' are shown as they are; y and the four choices go through one warp.
         objects = torch.cat((spec[:, [FIRST, SECOND]], spec[:, [FIRST]], objects), dim=1)  # (b, 7)
         rules = torch.cat((spec[:, [RIGHT]], rules), dim=1)  # (b, 5)
-        plain = self.pixels[objects].float().div_(255)  # (b, 7, channels, h, w)
+        plain = self._plain(objects)  # (b, 7, channels, h, w)
         warped = self.warp(plain[:, 2:].flatten(0, 1), rules.flatten()).view_as(plain[:, 2:])
         pictures = torch.cat((plain[:, :1], warped[:, :1], plain[:, 1:2], warped[:, 1:]), dim=1)
         return Batch(pictures, (kinds == 0).int().argmax(dim=1))
 
+    def _plain(self, images: Tensor) -> Tensor:  # (b, n) -> (b, n, channels, h, w)
+        """Pictures as they are, or turned (`turned`), before any rule."""
+        sides, numbers = images // len(self.pixels), images % len(self.pixels)
+        return _from_sides(self.pixels[numbers], sides).float().div_(255)
+
+
+def turned(puzzles: Puzzles, numbers: NDArray[np.int64], sides: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Specs of the puzzles of these numbers with x, x' and x'' turned, each to one of eight ``sides`` (b, 3) of its own.
+
+    The rules stay what they are, and so do the puzzles: a picture on its side is a picture. A spec keeps the side in the number
+    of the picture, as whole rounds through all of them.
+    """
+    specs = puzzles.specs[numbers]
+    specs[:, [FIRST, SECOND, OTHER]] += (len(puzzles.images.pixels) * sides).astype(np.int32)
+    return specs
+
 
 def seen_from(batch: Batch, sides: NDArray[np.int64]) -> Batch:
-    """Every puzzle of a batch, all seven pictures together, from one of eight sides: 0–3 quarter turns, 4–7 mirrored too.
+    """Every puzzle of a batch, all seven pictures together, from one of eight sides.
 
     A puzzle stays a puzzle: if y = f(x), then the turned y is made from the turned x by the turned rule.
     """
-    pictures = batch.pictures.clone()
-    for side in np.unique(sides[sides > 0]):
-        some = torch.from_numpy(np.flatnonzero(sides == side)).to(pictures.device)
-        turned = torch.rot90(batch.pictures[some], int(side) % 4, dims=(3, 4))
-        pictures[some] = turned.flip(4) if side >= 4 else turned
-    return batch._replace(pictures=pictures)
+    return batch._replace(pictures=_from_sides(batch.pictures, torch.from_numpy(sides).to(batch.pictures.device)))
+
+
+def _from_sides(pictures: Tensor, sides: Tensor) -> Tensor:  # (..., channels, h, w), the same out
+    """Pictures from the sides that go with their first dimensions: 0–3 quarter turns, 4–7 mirrored too."""
+    if not sides.any():
+        return pictures
+    seen = pictures.clone()
+    for side in range(1, SIDES):
+        some = sides == side
+        quarters = torch.rot90(pictures[some], side % 4, dims=(-2, -1))
+        seen[some] = quarters.flip(-1) if side >= 4 else quarters
+    return seen
 
 
 def seen_through(batch: Batch, warp: Warp, rules: NDArray[np.int64]) -> Batch:

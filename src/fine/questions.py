@@ -247,9 +247,6 @@ class QuestionRenderer(Renderer):
         place, links = spec[:, [_MORE]], torch.arange(self.question.hints, device=self.device)
         return torch.cat((own, others), dim=1).gather(1, torch.where(links == place, 0, 1 + links - (links > place).long()))
 
-    def _plain(self, images: Tensor) -> Tensor:  # (b, n) -> (b, n, channels, h, w)
-        return self.pixels[images].float().div_(255)
-
     def _under(self, pictures: Tensor, rules: Tensor) -> Tensor:  # (b, n, channels, h, w), (b, n)
         return self.warp(pictures.flatten(0, 1), rules.flatten()).view_as(pictures)
 

@@ -76,6 +76,8 @@ class RunConfig:
             raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")
         if self.training.views > 1 and self.task.shows_strings:
             raise FineError(f"a string cannot be seen from {self.training.views} sides: a turned grid is no string; give 1")
+        if self.training.turned and self.task.shows_strings:
+            raise FineError("a string cannot be turned, for then it is no string: leave out --turned")
         if self.training.through and self.task.shows_strings:
             raise FineError(f"a string cannot be seen through a rule: set through to 0, not {self.training.through}")
         names, _, split = self.task.rules.partition(":")

@@ -35,14 +35,20 @@ from fine.models.fine import FINE
 from fine.models.growing import MISFITS, hold_still, learn_misfits
 from fine.processes import Processes
 from fine.progress import Progress, Silent
-from fine.puzzles import Batch, Puzzles, seen_from, seen_through
+from fine.puzzles import SIDES, Batch, Puzzles, seen_from, seen_through, turned
 from fine.questions import FORWARDS
 from fine.randomness import random_below, random_order, random_uniform
 from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, save_tensors
 from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
-_ORDER, _SIDE, _THROUGH, _LENS = 4, 5, 7, 8  # addresses of random numbers; those of splits and puzzles are in tasks.py
+_ORDER, _SIDE, _THROUGH, _LENS, _TURN = (
+    4,
+    5,
+    7,
+    8,
+    9,
+)  # addresses of random numbers; those of splits and puzzles are in tasks.py
 CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
 """Columns of a run's learning curve, metrics.csv."""
 
@@ -244,7 +250,12 @@ class Trainer:
             return lambda numbers: Batch(codes.pictures[numbers], codes.answers[numbers])
 
         def show(numbers: NDArray[np.int64]) -> Batch:
-            shown = render(puzzles.specs[numbers])
+            specs = puzzles.specs[numbers]
+            if training.turned:
+                specs = turned(
+                    puzzles, numbers, random_below(SIDES, training.seed, _TURN, epoch, numbers[:, None], np.arange(3))
+                )
+            shown = render(specs)
             if training.views > 1:
                 shown = seen_from(shown, random_below(training.views, training.seed, _SIDE, epoch, numbers))
             if training.through:
@@ -264,9 +275,10 @@ class Trainer:
     def _holds_codes(self, puzzles: Puzzles) -> bool:
         """Whether the encoder sees the same puzzles in every epoch and does not learn from them."""
         training = self.config.training
-        changing = training.fresh or training.views > 1 or training.through or self.config.question != FORWARDS
+        changing = training.fresh or training.turned or training.views > 1 or training.through
         learns = any(name.startswith("encoder.") and p.requires_grad for name, p in self.model.named_parameters())
-        return not changing and not learns and len(puzzles) <= MOST_HELD
+        plain = self.config.question == FORWARDS
+        return plain and not changing and not learns and len(puzzles) <= MOST_HELD
 
     def _step(self, batch: Batch, rate: float, size: int, step: int) -> tuple[Tensor, Tensor]:
         """One step of Adam on this process's share of a batch of ``size`` puzzles."""

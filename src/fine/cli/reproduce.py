@@ -64,6 +64,8 @@ class Reproduce:
     """Learning rate, if not the protocol's."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
+    turned: bool = False
+    """Turn or mirror every picture of a training puzzle by itself before any rule, a new way each time."""
     views: OptionalInt = None
     """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
     through: OptionalFloat = None
@@ -137,7 +139,7 @@ class Reproduce:
     def _training(self) -> Training:
         if self.protocol not in PROTOCOLS:
             raise unknown("protocol", self.protocol, PROTOCOLS)
-        training = replace(PROTOCOLS[self.protocol], fresh=self.fresh, **given(self, Training))
+        training = replace(PROTOCOLS[self.protocol], fresh=self.fresh, turned=self.turned, **given(self, Training))
         training.check()
         return training
 
@@ -161,7 +163,8 @@ class Reproduce:
         parts = [experiment.name, self.images, "" if self.protocol == "quick" else self.protocol]
         for name, value in sorted((given(self, Training) | given(self, Task)).items()):
             parts.append(f"{value}-{name.replace('_', '-')}")
-        text = "-".join(filter(None, [*parts, "fresh" if self.fresh else ""]))
+        parts += [name for name in ("fresh", "turned") if getattr(self, name)]
+        text = "-".join(filter(None, parts))
         return text.replace("/", "-").replace(":", "-")
 
     def _list(self, ledger: Ledger) -> None:

@@ -47,6 +47,8 @@ class Train:
     """Largest norm of the gradient, if not the protocol's."""
     fresh: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
+    turned: bool = False
+    """Turn or mirror every picture of a training puzzle by itself before any rule, a new way each time."""
     views: OptionalInt = None
     """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
     through: OptionalFloat = None
@@ -122,7 +124,9 @@ class Train:
         task = replace(task, size=self.size, validation=self.validation, data_root=self.data_root, **given(self, Task))
         protocol = PROTOCOLS["strings" if task.shows_strings and self.protocol == "quick" else self.protocol]
         fresh = self.fresh or protocol.fresh
-        training = replace(protocol, seed=self.seed, fresh=fresh, arrival=self.arrival, **given(self, Training))
+        training = replace(
+            protocol, seed=self.seed, fresh=fresh, turned=self.turned, arrival=self.arrival, **given(self, Training)
+        )
         return RunConfig(
             model=self.model,
             task=task,

@@ -27,7 +27,7 @@ FORMAT = 1
 """Version of the files in a ledger."""
 
 
-_NOT_OF_A_PROTOCOL = ("epochs", "fresh", "views", "through", "seed", "arrival")
+_NOT_OF_A_PROTOCOL = ("epochs", "fresh", "turned", "views", "through", "seed", "arrival")
 
 
 class Epoch(NamedTuple):
