@@ -186,10 +186,11 @@ class Reproduce:
             each = show_duration(sum(seconds) / len(seconds))
             table.add_row(label(model), str(len(seconds)), each, show_duration(sum(seconds)), basis)
         console.print(table)
-        total = sum(sum(seconds) for seconds in rows.values())
+        every = [second for seconds in rows.values() for second in seconds]
+        total = max(sum(every) / self._jobs, *every, 0)  # no cell is shared among jobs
         say(
-            f"{len(wanted)} cells, {len(wanted) - len(missing)} of them done; the {len(missing)} others would take about "
-            f"{show_duration(total / self._jobs)}, {self._jobs} at once"
+            f"{len(wanted)} cells, {len(wanted) - len(missing)} of them done; {len(missing)} to go, in about "
+            f"{show_duration(total)}, {self._jobs} at once"
         )
 
     def _say_what_is_left(self, summary: Summary, ledger: Ledger) -> None:
