@@ -245,8 +245,10 @@ def test_longer_begins_with_cells_of_the_tables():
     for (row, column), cell in cells.items():
         assert (cell.key in tables) == (row == "6")
         short = cells["6", column].config
-        own = {"6": {}, "18": {"epochs": 18}, "18 turned": {"epochs": 18, "turned": True}}[row]
-        assert cell.config == replace(short, training=replace(short.training, **own))
+        finer = row == "turned" and "wave" in column
+        own = {"epochs": 6 if row == "6" else 12 if finer else 18, "turned": row == "turned"}
+        settings = {**short.settings, **({"columns": 4} if finer else {})}
+        assert cell.config == replace(short, training=replace(short.training, **own), settings=settings)
 
 
 def test_fresh_is_table_1_with_new_puzzles():

@@ -166,6 +166,16 @@ def test_a_fit_is_the_mix_of_values_that_explains_the_pair_best():
         torch.testing.assert_close(memory(x, y)[b], sum(a * key for a, key in zip(mix, memory.keys, strict=True)))
 
 
+def test_codes_of_many_rows_are_fitted_as_those_of_few(monkeypatch):
+    memory = FunctionalMemory(16, 16, slots=3, ridge=0.1, analogy="fit", moves=P4M.pixel_moves(4)).double()
+    x, y = torch.randn(5, 16, 2).double().requires_grad_(), torch.randn(5, 16, 2).double()
+    few = memory.mix(x, y)
+    monkeypatch.setattr("fine.models.memory.MOST_PAIRS", 0)
+    many = memory.mix(x, y)
+    torch.testing.assert_close(many, few)
+    torch.testing.assert_close(*(torch.autograd.grad(mix.square().sum(), x)[0] for mix in (many, few)))
+
+
 def test_a_tied_fit_finds_a_function_that_is_among_its_slots():
     memory = FunctionalMemory(6, 6, slots=8, ridge=1e-9, analogy="fit", keys="tied").double()
     mix, x, new = torch.randn(3, 8).double(), torch.randn(3, 6, 2).double(), torch.randn(3, 6, 2).double()

@@ -19,6 +19,8 @@ QUERIES = ("solve", "iterate")
 ANALOGIES = ("similarity", "fit")
 SYMMETRIES = ("none", "together", "apart")
 KEYS = ("tied", "shared", "own")
+MOST_PAIRS = 2**25
+"""Numbers in the products of all pairs of slots, up to which a fit starts from them: 64 rows with 64 forms are half of it."""
 _TINY = 1e-8  # keeps the Gram matrix of an all-zero code invertible; its pseudo-inverse is then zero, as it should be
 
 
@@ -143,10 +145,16 @@ class FunctionalMemory(nn.Module):
     def _fit(self, values: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (s, o, i), (b, i, c), (b, o, c) -> (b, s)
         # The mix m of values that best explains the pair itself, min |Σ m_s V_s x − y|² + λ|m|². The query of an x with fewer
         # columns than rows is one of many maps that do; this is the one among them that the memory can say.
-        # Its normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩, for all pairs of slots one large matrix product.
-        pairs = torch.einsum("soi,toj->ijst", values, values).flatten(0, 1).flatten(1)  # (i × i, s × s)
-        gram = ((x @ x.mT).flatten(1) @ pairs).unflatten(1, (len(values), len(values)))
-        likeness = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): ⟨V_s x, y⟩
+        # Its normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩, for all pairs of slots one large matrix product, unless
+        # codes have so many rows that it would be too large.
+        if (x.shape[1] * len(values)) ** 2 > MOST_PAIRS:
+            made = (x.mT.flatten(0, 1) @ values.flatten(0, 1).T).unflatten(1, values.shape[:2])  # (b × c, s, o)
+            made = made.unflatten(0, (len(x), -1)).transpose(1, 2).flatten(2)  # (b, s, c × o): V_s x
+            gram, likeness = made @ made.mT, (made @ y.mT.flatten(1)[..., None])[..., 0]
+        else:
+            pairs = torch.einsum("soi,toj->ijst", values, values).flatten(0, 1).flatten(1)  # (i × i, s × s)
+            gram = ((x @ x.mT).flatten(1) @ pairs).unflatten(1, (len(values), len(values)))
+            likeness = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): ⟨V_s x, y⟩
         # Not by Cholesky: differentiating through its factor costs twice the solve.
         return torch.linalg.solve(_regular(gram, self.ridge), likeness)
 
