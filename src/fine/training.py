@@ -42,13 +42,8 @@ from fine.runs import Run, RunConfig, load_weights, provenance, read_tensors, sa
 from fine.storage import remove_leftovers, write_json, write_text
 from fine.typed_json import read_as
 
-_ORDER, _SIDE, _THROUGH, _LENS, _TURN = (
-    4,
-    5,
-    7,
-    8,
-    9,
-)  # addresses of random numbers; those of splits and puzzles are in tasks.py
+# Addresses of random numbers; those of splits and puzzles are in tasks.py.
+_ORDER, _SIDE, _THROUGH, _LENS, _TURN = 4, 5, 7, 8, 9
 CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
 """Columns of a run's learning curve, metrics.csv."""
 
@@ -252,9 +247,8 @@ class Trainer:
         def show(numbers: NDArray[np.int64]) -> Batch:
             specs = puzzles.specs[numbers]
             if training.turned:
-                specs = turned(
-                    puzzles, numbers, random_below(SIDES, training.seed, _TURN, epoch, numbers[:, None], np.arange(3))
-                )
+                sides = random_below(SIDES, training.seed, _TURN, epoch, numbers[:, None], np.arange(3))
+                specs = turned(puzzles, numbers, sides)
             shown = render(specs)
             if training.views > 1:
                 shown = seen_from(shown, random_below(training.views, training.seed, _SIDE, epoch, numbers))
