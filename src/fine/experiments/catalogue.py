@@ -35,7 +35,7 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         partial(tables.by_size, "scaling", ("fine-nice", "fine-mlp", "fine"), ("10000", "100000", "1000000")),
     ),
     "fresh": ("ours on Omniglot, with new puzzles in every epoch", tables.fresh),
-    "longer": ("ours for three times as many epochs, where it had most left to learn", tables.longer),
+    "longer": ("ours for more epochs, where it had most left to learn", tables.longer),
     **{name: (title, partial(TABLES[name], name)) for name, title in FUNCTIONS.items()},
     "strings": ("letter strings: new ones, longer ones, new letters, another alphabet", beyond.strings),
     "continual": ("nine families, one after another", beyond.continual),
