@@ -196,6 +196,20 @@ def test_a_process_that_dies_is_a_failure(workplace, script, words):
     assert isinstance(end, Failed) and words in end.error
 
 
+def test_a_process_that_is_gone_before_it_has_its_cell_is_heard(workplace):
+    class Late(LocalProcesses):
+        def _process(self):
+            process = super()._process()
+            process.wait()
+            return process
+
+    executor = Late(workplace / "work", jobs=1, command=(sys.executable, "-c", "print('some trouble'); raise SystemExit(3)"))
+    executor.start(FOUR[0])
+    (end,) = events(executor)
+    executor.stop()
+    assert isinstance(end, Failed) and "ended with code 3: some trouble" in end.error
+
+
 def test_stopping_ends_processes_at_once(workplace):
     executor = LocalProcesses(workplace, jobs=2, command=(sys.executable, "-c", "import time; time.sleep(60)"))
     for cell in FOUR[:2]:

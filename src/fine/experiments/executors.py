@@ -123,8 +123,9 @@ class LocalProcesses:
         last_words = ""
         assert process.stdin and process.stdout
         try:
-            process.stdin.write(text + "\n")
-            process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # it may be gone already; what it said before is still to be read
+                process.stdin.write(text + "\n")
+                process.stdin.flush()
             for line in process.stdout:
                 event = read_message(key, line)
                 if isinstance(event, Step):
