@@ -6,18 +6,23 @@ TORCH  ?= torch==2.13.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test lint browser benchmark reliability fuzz locked clean
+.PHONY: run test quick lint browser benchmark reliability fuzz locked clean
 
 run: $(VENV)/.installed
-	$(BIN)/fine train --task glyphs --rules affine --fresh --epochs 4
+	$(BIN)/fine train --task glyphs --rules affine --resample-each-epoch --epochs 4
 
 test: $(VENV)/.installed lint browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
+
+# The inner loop: no trainings, no browser.
+quick: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -m "not slow and not browser"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 browser: # the page is tested in chromium: installed where it is missing and can be, done without where it cannot
 	@command -v chromium >/dev/null \
@@ -29,14 +34,13 @@ benchmark: $(VENV)/.installed
 
 # Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases. The longest comes last.
 reliability: $(VENV)/.installed
-	FINE_THOROUGH=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_crashes.py tests/test_reproduce.py tests/test_formats.py \
-		tests/test_safety.py tests/test_numbers.py tests/test_errors.py tests/test_downloads.py tests/test_images.py tests/test_cli.py
+	FINE_THOROUGH=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/laws tests/cli tests/images tests/io
 	$(BIN)/python benchmarks/long_run.py
 	$(MAKE) fuzz
 
 # 10,000 cases of each kind: for the night.
 fuzz: $(VENV)/.installed
-	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_fuzz.py tests/test_demo_fuzz.py --hypothesis-show-statistics
+	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/laws tests/demo -k fuzz --hypothesis-show-statistics
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'

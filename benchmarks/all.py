@@ -21,8 +21,15 @@ SCRIPTS = (
 
 
 def main() -> int:
-    missed = [name for name in SCRIPTS if subprocess.run([sys.executable, Path(__file__).with_name(name)]).returncode]
-    print(f"missed or failed: {', '.join(missed)}" if missed else "every ratio is within its target")
+    missed = []
+    for name in SCRIPTS:
+        script = Path(__file__).with_name(name)
+        if subprocess.run([sys.executable, script]).returncode:
+            missed.append(name)
+    if missed:
+        print(f"missed or failed: {', '.join(missed)}")
+    else:
+        print("every ratio is within its target")
     return bool(missed)
 
 

@@ -1,16 +1,18 @@
-"""How many puzzles that Pillow drew are solved, however the drawings come: python benchmarks/drawings.py [MODEL]
+"""How many puzzles drawn by Pillow are solved, on any ground: python benchmarks/drawings.py [MODEL]
 
-200 puzzles of random shapes over rotation, translation, reflection, scale and swap, the ones of tests/test_solving.py.
+200 puzzles of random shapes over rotation, translation, reflection, scale and swap, drawn by
+tests/support/pillow_puzzles.py, which the tests of `solve` use too.
 """
 
+import runpy
 import sys
 from pathlib import Path
 
 from fine import load, solve_many
 from timing import show
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from pillow_puzzles import FAMILIES, MATERIALS, puzzle
+DRAWN = runpy.run_path(str(Path(__file__).parents[1] / "tests/support/pillow_puzzles.py"))
+FAMILIES, MATERIALS, puzzle = DRAWN["FAMILIES"], DRAWN["MATERIALS"], DRAWN["puzzle"]
 
 
 def main() -> None:
@@ -18,11 +20,13 @@ def main() -> None:
     made = [puzzle(number) for number in range(200)]
     rows = []
     for name, change in MATERIALS.items():
-        puzzles = [[change(picture) for picture in pictures] for pictures, _ in made]
-        answers = solve_many(model, [(x, y, new, choices) for x, y, new, *choices in puzzles])
-        right = [answer.index == place for answer, (_, place) in zip(answers, made, strict=True)]
+        puzzles = [[change(image) for image in images] for images, _ in made]
+        asked = [(x, y, new, choices) for x, y, new, *choices in puzzles]
+        answers = zip(solve_many(model, asked), made, strict=True)
+        right = [answer.index == place for answer, (_, place) in answers]
         by_family = (right[number :: len(FAMILIES)] for number in range(len(FAMILIES)))
-        rows.append((name, *(f"{sum(part) / len(part):.1%}" for part in (right, *by_family))))
+        shares = (f"{sum(part) / len(part):.1%}" for part in (right, *by_family))
+        rows.append((name, *shares))
     show("Drawings by Pillow", ("drawings", "all", *FAMILIES), rows)
 
 

@@ -1,6 +1,7 @@
 """How fast each model trains beside FINE with the same encoder: python benchmarks/models.py
 
-Whole steps of the real trainer, rendering included, on the same puzzles and in turn. One thread, as several runs at once have.
+Whole steps of the real trainer, rendering included, on the same puzzles and in turn. One thread, as
+several runs at once have.
 """
 
 import time
@@ -10,7 +11,7 @@ import torch
 
 from fine.bench.steps import Step
 from fine.models import MODELS
-from fine.tasks import Task
+from fine.puzzles.task import Task
 from timing import median_ratio, show, take_turns
 
 BATCH = 64
@@ -20,18 +21,17 @@ ENCODERS = ("p4-cnn", "conv")
 def main() -> None:
     torch.set_num_threads(1)
     task = Task.preset("glyphs", rules="affine")
+    columns = ("model", "parameters", "puzzles/core-s", "beside fine")
     for encoder in ENCODERS:
-        steps = {name: Step(name, task, batch=BATCH, settings={"encoder": encoder}) for name in MODELS}
-        seconds = dict(zip(steps, take_turns(list(steps.values()), rounds=15, clock=time.process_time), strict=True))
+        settings = {"encoder": encoder}
+        steps = {name: Step(name, task, batch=BATCH, settings=settings) for name in MODELS}
+        times = take_turns(list(steps.values()), rounds=15, clock=time.process_time)
+        seconds = dict(zip(steps, times, strict=True))
         rows = []
         for name, taken in seconds.items():
             speed, ratio = BATCH / median(taken), median_ratio(seconds["fine"], taken)
             rows.append((name, f"{steps[name].parameters:,}", f"{speed:,.0f}", f"{ratio:.2f}×"))
-        show(
-            f"Training with the {encoder} encoder, batch {BATCH}",
-            ("model", "parameters", "puzzles/core-s", "beside fine"),
-            rows,
-        )
+        show(f"Training with the {encoder} encoder, batch {BATCH}", columns, rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast puzzles of picture files are solved, one by one and many at once: python benchmarks/solving.py"""
+"""How fast puzzles of image files are solved, one or many at once: python benchmarks/solving.py"""
 
 import subprocess
 import sys
@@ -20,45 +20,67 @@ TARGETS = {"a command": 20.0, "a call": 20.0}
 """How much faster than that a puzzle should be among a thousand."""
 
 
+def write_images(folder: Path, images: torch.Tensor) -> list[list[Path]]:
+    """The seven images of every puzzle as files."""
+    files = []
+    for number, puzzle in enumerate(images.mul(255).byte()):
+        paths = [folder / f"{number}-{place}.png" for place in range(7)]
+        for path, image in zip(paths, puzzle, strict=True):
+            Image.fromarray(image[0].numpy()).save(path)
+        files.append(paths)
+    return files
+
+
 def main() -> int:
     torch.set_num_threads(1)
     model = load("all-glyphs")
-    pictures = Task.preset("glyphs", rules="all").test_puzzles()[:PUZZLES].render(range(PUZZLES)).pictures
+    puzzles = Task.preset("glyphs", rules="all").test_puzzles()[:PUZZLES]
+    images = puzzles.render(range(PUZZLES)).images
     with tempfile.TemporaryDirectory() as folder:
-        files = [[Path(folder) / f"{number}-{place}.png" for place in range(7)] for number in range(PUZZLES)]
-        for paths, puzzle in zip(files, pictures.mul(255).byte(), strict=True):
-            for path, picture in zip(paths, puzzle, strict=True):
-                Image.fromarray(picture[0].numpy()).save(path)
-        puzzles = [(x, y, new, choices) for x, y, new, *choices in files]
+        files = write_images(Path(folder), images)
+        asked = [(x, y, new, choices) for x, y, new, *choices in files]
 
         def by_calls() -> None:
-            for x, y, new, choices in puzzles[:ONE_BY_ONE]:
+            for x, y, new, choices in asked[:ONE_BY_ONE]:
                 solve(model, x, y, new, choices)
 
         def at_once() -> None:
-            solve_many(model, puzzles)
+            solve_many(model, asked)
+
+        def as_tensor() -> None:
+            solve_many(model, images)
 
         calls, many = take_turns([by_calls, at_once], rounds=3, clock=time.process_time)
-        tensors = take_turns([lambda: solve_many(model, pictures)], rounds=3, clock=time.process_time)[0]
+        tensors = take_turns([as_tensor], rounds=3, clock=time.process_time)[0]
         started = time.perf_counter()
         for paths in files[:2]:
-            subprocess.run([sys.executable, "-m", "fine", "solve", "--json", *paths], check=True, capture_output=True)
-        command = (time.perf_counter() - started) / 2
-    call, among = (1000 * median(seconds) / count for seconds, count in ((calls, ONE_BY_ONE), (many, PUZZLES)))
-    ratios = {"a command": 1000 * command / among, "a call": median_ratio(calls, many) * PUZZLES / ONE_BY_ONE}
-    met = {name: ratio >= TARGETS[name] for name, ratio in ratios.items()} | {"limit": call <= LIMIT}
+            command = [sys.executable, "-m", "fine", "solve", "--json", *paths]
+            subprocess.run(command, check=True, capture_output=True)
+        by_command = 1000 * (time.perf_counter() - started) / 2
+    call, among = 1000 * median(calls) / ONE_BY_ONE, 1000 * median(many) / PUZZLES
+    ratios = {
+        "a command": by_command / among,
+        "a call": median_ratio(calls, many) * PUZZLES / ONE_BY_ONE,
+    }
+    fast_enough = call <= LIMIT
     rows = [
-        ("one command a puzzle, `fine solve`", f"{1000 * command:,.0f}", "", ""),
-        (f"one call a puzzle, solve; ≤ {LIMIT} ms", f"{call:.2f}", "", verdict(met["limit"])),
+        ("one command a puzzle, `fine solve`", f"{by_command:,.0f}", "", ""),
+        (f"one call a puzzle, solve; ≤ {LIMIT} ms", f"{call:.2f}", "", verdict(fast_enough)),
         (f"{PUZZLES:,} puzzles at once, solve_many", f"{among:.2f}", "", ""),
-        (f"… and as one tensor instead of {7 * PUZZLES:,} files", f"{1000 * median(tensors) / PUZZLES:.2f}", "", ""),
-        *(
-            (f"at once, against {name} a puzzle; ≥ {TARGETS[name]:g} ×", "", f"{ratio:,.1f} ×", verdict(met[name]))
-            for name, ratio in ratios.items()
+        (
+            f"… and as one tensor instead of {7 * PUZZLES:,} files",
+            f"{1000 * median(tensors) / PUZZLES:.2f}",
+            "",
+            "",
         ),
     ]
+    for name, ratio in ratios.items():
+        target = TARGETS[name]
+        what = f"at once, against {name} a puzzle; ≥ {target:g} ×"
+        rows.append((what, "", f"{ratio:,.1f} ×", verdict(ratio >= target)))
     show("Solving, one thread", ("", "ms a puzzle", "faster by", ""), rows)
-    return not all(met.values())
+    met = all(ratio >= TARGETS[name] for name, ratio in ratios.items())
+    return not (met and fast_enough)
 
 
 if __name__ == "__main__":

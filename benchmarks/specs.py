@@ -1,6 +1,7 @@
 """What a million puzzles cost before they are rendered: python benchmarks/specs.py
 
-Each set of rules is drawn in a process of its own, so that its peak memory is its own (read from /proc: Linux).
+Each set of rules is drawn in a process of its own, so that its peak memory is its own (read from
+/proc: Linux).
 """
 
 import multiprocessing
@@ -18,12 +19,13 @@ from timing import show, verdict
 COUNT = 1_000_000
 MOST_SECONDS = 10
 MOST_BYTES = 200
-"""Bytes a puzzle kept in specs and attempts: 200 MB a million."""
+"""Bytes of specs and attempts for each puzzle: 200 MB for a million."""
 
 
 def megabytes(entry: str) -> float:
     """A line of /proc/self/status: VmRSS is what is resident now, VmHWM its peak."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    lines = Path("/proc/self/status").read_text().splitlines()
+    status = dict(line.split(":", 1) for line in lines)
     return int(status[entry].split()[0]) / 1024
 
 
@@ -34,7 +36,9 @@ def draw(rules: str) -> tuple[float, int, float]:
     draw_puzzles(images, rule_set(rules), 10_000, seed=1)  # what only a first call costs
     before, started = megabytes("VmRSS"), time.perf_counter()
     puzzles = draw_puzzles(images, rule_set(rules), COUNT, seed=0)
-    return time.perf_counter() - started, puzzles.specs.nbytes + puzzles.attempts.nbytes, megabytes("VmHWM") - before
+    seconds = time.perf_counter() - started
+    kept = puzzles.specs.nbytes + puzzles.attempts.nbytes
+    return seconds, kept, megabytes("VmHWM") - before
 
 
 def main() -> int:
@@ -44,16 +48,11 @@ def main() -> int:
             seconds, kept, growth = pool.apply(draw, (rules,))
         small = kept <= MOST_BYTES * COUNT
         met &= small
-        measured = (f"{seconds:.1f}", verdict(seconds <= MOST_SECONDS), f"{kept / 1e6:.0f}", verdict(small), f"{growth:.0f}")
-        rows.append((rules, *measured))
-    columns = (
-        "rules",
-        "seconds",
-        f"≤ {MOST_SECONDS} s",
-        "kept MB",
-        f"≤ {MOST_BYTES * COUNT // 10**6} MB",
-        "peak RSS growth MB",
-    )
+        times = (f"{seconds:.1f}", verdict(seconds <= MOST_SECONDS))
+        sizes = (f"{kept / 1e6:.0f}", verdict(small), f"{growth:.0f}")
+        rows.append((rules, *times, *sizes))
+    most = f"≤ {MOST_BYTES * COUNT // 10**6} MB"
+    columns = ("rules", "seconds", f"≤ {MOST_SECONDS} s", "kept MB", most, "peak RSS growth MB")
     show(f"{COUNT:,} puzzle specs over glyphs", columns, rows)
     return not met
 

@@ -1,4 +1,4 @@
-"""What benchmarks share: fair timing, and tables that say whether targets are met and how busy the machine was."""
+"""What benchmarks share: fair timing, and tables with verdicts and the load of the machine."""
 
 import os
 import time
@@ -17,8 +17,10 @@ Row = Sequence[str]
 
 def others_seconds() -> float:
     """Core-seconds that all other processes have used so far (Linux)."""
-    user, nice, system, _idle, _wait, *interrupts = map(int, Path("/proc/stat").read_text().split()[1:9])
-    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+    fields = Path("/proc/stat").read_text().split()[1:9]
+    user, nice, system, _idle, _wait, *interrupts = map(int, fields)
+    ticks = user + nice + system + sum(interrupts)
+    return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
 
 
 STARTED = time.perf_counter(), others_seconds()
@@ -34,7 +36,8 @@ def show(title: str, columns: Row, rows: Sequence[Row]) -> None:
     table = Table(*columns, title=title, title_justify="left")
     for row in rows:
         table.add_row(*row)
-    taken = (others_seconds() - STARTED[1]) / (time.perf_counter() - STARTED[0])
+    busy = (others_seconds() - STARTED[1]) / (time.perf_counter() - STARTED[0])
     console = Console(width=None if os.isatty(1) else 120)
     console.print(table)
-    console.print(f"others used {max(0, taken):.1f} of {os.cpu_count()} cores meanwhile\n", highlight=False)
+    load = f"others used {max(0, busy):.1f} of {os.cpu_count()} cores meanwhile\n"
+    console.print(load, highlight=False)

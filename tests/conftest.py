@@ -1,4 +1,4 @@
-"""What tests share. Tests of real pictures need FINE_DATA; FINE_REQUIRE_DATA=1 turns their skipping into failing."""
+"""What tests share. Tests of real images need FINE_DATA; FINE_REQUIRE_DATA=1 fails without it."""
 
 import ipaddress
 import os
@@ -79,25 +79,27 @@ def fine(monkeypatch, capsys):
 
 
 @pytest.fixture
-def noisy_pictures(tmp_path) -> Path:
+def noisy_images(tmp_path) -> Path:
     """A folder of noise in four classes, which is there sooner than glyphs."""
     noise = np.random.default_rng(0)
     for label in "abcd":
-        (tmp_path / "pictures" / label).mkdir(parents=True)
+        (tmp_path / "images" / label).mkdir(parents=True)
         for number in range(3):
             pixels = noise.integers(256, size=(32, 32), dtype=np.uint8)
-            Image.fromarray(pixels).save(tmp_path / "pictures" / label / f"{number}.png")
-    return tmp_path / "pictures"
+            Image.fromarray(pixels).save(tmp_path / "images" / label / f"{number}.png")
+    return tmp_path / "images"
 
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:
     """A data root with all official files in it."""
     root = Path(os.environ.get("FINE_DATA", "")).absolute()
-    missing = [file for source in OFFICIAL.values() for file in source.files if not (root / file).is_file()]
+    files = [file for source in OFFICIAL.values() for file in source.files]
+    missing = [file for file in files if not (root / file).is_file()]
     if os.environ.get("FINE_DATA") and not missing:
         return root
-    reason = f"real pictures are needed: set FINE_DATA to a data root with {', '.join(missing) or 'the official files'}"
+    needed = ", ".join(missing) or "the official files"
+    reason = f"real images are needed: set FINE_DATA to a data root with {needed}"
     if os.environ.get("FINE_REQUIRE_DATA") == "1":
         pytest.fail(reason)
     pytest.skip(reason)

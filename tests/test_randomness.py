@@ -1,3 +1,5 @@
+"""Random numbers with an address: fixed for ever, spread evenly, independent of each other."""
+
 import numpy as np
 
 from fine.randomness import random_below, random_bits, random_order, random_uniform

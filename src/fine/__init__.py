@@ -1,65 +1,90 @@
-"""FINE, the Functional Indirection Neural Estimator: show one example pair, get the function that made it.
+"""FINE, the Functional Indirection Neural Estimator: from one example pair, the function behind it.
 
-from pathlib import Path
-import fine
+    import fine
 
-task = fine.Task.preset("glyphs", rules="rotation")
-evaluation = fine.train(fine.RunConfig(task=task), Path("runs/rotation"))
-model = fine.Run(Path("runs/rotation")).load()
+    model = fine.load("all-glyphs")
+    puzzles = fine.Task.preset("glyphs", rules="rotation").test_puzzles()
+    x, y, new, *choices = puzzles.render([0]).images[0]       # or files, Pillow images, arrays
+    print(fine.solve(model, x, y, new, choices))              # which choice is to new as y is to x?
+    print(*fine.explain(model, x, y))                         # which rule made y from x?
+    f = fine.function(x, y, model=model)                      # the function itself
+    print(f.choose(new, choices), f.inverse().note)
+
+`fine.train(fine.RunConfig(task=task), Path("runs/mine"))` trains a model of your own;
+`fine.load("runs/mine")` loads it.
 """
 
-__version__ = "0.1.0"
-
-from fine.drawing import draw_sheet, show
+from fine.continual import ContinualConfig
+from fine.drawing import draw_evaluation, draw_sheet, show
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
-from fine.functions import Function
 from fine.images import Images, load_images
+from fine.inference import (
+    Answer,
+    Drawn,
+    Function,
+    NamedRule,
+    PuzzleImages,
+    draw_answer,
+    explain,
+    function,
+    read_image,
+    solve,
+    solve_many,
+    solve_text,
+)
 from fine.models import make_model, register_model
 from fine.models.fine import FINE, FINEConfig
 from fine.pretrained import load
-from fine.protocols import PROTOCOLS, Training
-from fine.puzzles import Puzzles, draw_puzzles
-from fine.questions import Question
+from fine.puzzles import Puzzles, Task, Variant, draw_puzzles
 from fine.rules import register_family, rule_set
-from fine.runs import Run, RunConfig
-from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, read_picture, solve, solve_many, solve_text
-from fine.tasks import Task
-from fine.training import resume, train
+from fine.training import PROTOCOLS, Run, RunConfig, Training, resume, train
+from fine.version import __version__
 
-__all__ = [
-    "FINE",
-    "PROTOCOLS",
-    "Answer",
-    "Drawn",
-    "Evaluation",
-    "FINEConfig",
-    "FineError",
-    "Function",
+__all__ = [  # noqa: RUF022 (in groups)
+    # Data: images, rules, puzzles
     "Images",
-    "NamedRule",
     "Puzzles",
-    "Question",
+    "Task",
+    "Variant",
+    "draw_puzzles",
+    "load_images",
+    "register_family",
+    "rule_set",
+    # Models
+    "FINE",
+    "FINEConfig",
+    "load",
+    "make_model",
+    "register_model",
+    # Training and evaluation
+    "PROTOCOLS",
+    "ContinualConfig",
+    "Evaluation",
     "Run",
     "RunConfig",
-    "Task",
     "Training",
-    "draw_answer",
-    "draw_puzzles",
-    "draw_sheet",
     "evaluate",
-    "explain",
-    "load",
-    "load_images",
-    "make_model",
-    "read_picture",
-    "register_family",
-    "register_model",
     "resume",
-    "rule_set",
-    "show",
+    "train",
+    # Your own images and strings
+    "Answer",
+    "Drawn",
+    "Function",
+    "NamedRule",
+    "PuzzleImages",
+    "draw_answer",
+    "explain",
+    "function",
+    "read_image",
     "solve",
     "solve_many",
     "solve_text",
-    "train",
+    # Drawing
+    "draw_evaluation",
+    "draw_sheet",
+    "show",
+    # Besides
+    "FineError",
+    "__version__",
 ]

@@ -1,26 +1,33 @@
-"""The one kind of error a user meets: a single line that says what was given, what was expected and what to do."""
+"""The one error that users meet: a line that says what was given, what was expected, what to do.
+
+raise FineError(f"size {size} is not offered: choose one of 32, 28")
+raise unknown("rules", "rotatoin", FAMILIES)     # … did you mean 'rotation'? choose one of …
+"""
 
 import difflib
 from collections.abc import Iterable
 
-_LONGEST = 1000  # characters of a message, however much of what was given it repeats
+_LONGEST = 1000  # characters of a message, however much of the input it repeats
 
 
 class FineError(Exception):
-    """Bad input, said in one line. The command line prints it and exits with code 2; nothing is left half-written."""
+    """Bad input, described in one line. The command line prints it and exits with code 2."""
 
     def __str__(self) -> str:
         text = printable(super().__str__())
-        return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+        if len(text) <= _LONGEST:
+            return text
+        return f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def printable(text: str) -> str:
-    """The text on one line; what would move the cursor or cannot be shown at all, as names in a file may, is shown as �."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text.replace("\n", " "))
+    """The text on one line, with � for what cannot be shown or would move the cursor."""
+    one_line = text.replace("\n", " ")
+    return "".join(letter if letter.isprintable() else "�" for letter in one_line)
 
 
 def unknown(kind: str, given: str, valid: Iterable[str]) -> FineError:
-    """The error for a name that is not one of ``valid``, with the nearest valid one."""
+    """The error for a name that is not one of ``valid``; it suggests the nearest valid name."""
     names = list(valid)
     nearest = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'? " if nearest else ""

@@ -1,7 +1,11 @@
-"""Random numbers with an address: the same (seed, number, stream) gives the same bits on any machine, in any order.
+"""Random numbers with an address: the same address gives the same bits on every machine.
 
-A generator with a hidden state would make puzzle 7 depend on how puzzles 0 to 6 were drawn. Here every number is a hash
-(SplitMix64) of where it is needed, so puzzle 7 of seed 0 is one puzzle for ever, and a million of them are one array operation.
+    random_bits(seed, np.arange(1000), 3)      # uint64 (1000,): stream 3 of puzzles 0 to 999
+    random_below(24, seed, 7, 3)               # int64 (1,): a number from 0 to 23
+
+A generator with a hidden state would make puzzle 7 depend on how puzzles 0 to 6 were drawn. Here
+each number is a hash (SplitMix64) of its address, such as (seed, puzzle, stream). So puzzle 7 of
+seed 0 is one puzzle for ever, and a million puzzles are one array operation.
 """
 
 import numpy as np
@@ -25,8 +29,10 @@ def random_bits(*address: int | NDArray[np.integer]) -> NDArray[np.uint64]:
     return bits
 
 
-def random_below(bound: int | NDArray[np.integer], *address: int | NDArray[np.integer]) -> NDArray[np.int64]:
-    """An integer in 0 … bound − 1 for each address (the bias of the modulo is below bound / 2⁶⁴)."""
+def random_below(
+    bound: int | NDArray[np.integer], *address: int | NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """An integer from 0 to bound − 1 for each address. The modulo's bias is below bound / 2⁶⁴."""
     return (random_bits(*address) % np.asarray(bound).astype(np.uint64)).astype(np.int64)
 
 

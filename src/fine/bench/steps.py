@@ -3,35 +3,45 @@
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fine.models.memory import FunctionalMemory
-from fine.protocols import Training
+from fine.models import memory, paper
 from fine.puzzles import Batch
-from fine.runs import Run, RunConfig
-from fine.tasks import Task
-from fine.training import Trainer, learn
+from fine.puzzles.task import Task
+from fine.training import Run, RunConfig, Trainer, Training, learn
 
 
 class Step:
     """A training step of one model, from puzzles to new weights: call it."""
 
-    def __init__(self, model: str, task: Task, *, batch: int, settings: Mapping[str, Any] | None = None):
-        config = RunConfig(model, task, Training(batch=batch), dict(settings or {}), channels=task.picture_channels)
-        with tempfile.TemporaryDirectory() as nowhere:  # a trainer looks there for a state to go on from; nothing is written
+    def __init__(
+        self, model: str, task: Task, *, batch: int, settings: Mapping[str, Any] | None = None
+    ):
+        config = RunConfig(
+            model,
+            task,
+            Training(batch=batch),
+            dict(settings or {}),
+            channels=task.image_channels,
+        )
+        # A trainer looks in its folder for a checkpoint to resume from; nothing is written.
+        with tempfile.TemporaryDirectory() as nowhere:
             self.trainer = Trainer(Run(Path(nowhere)), config, torch.device("cpu"))
         self.trainer.model.train()
-        self.render, self.specs = self.trainer.puzzles.renderer(), self.trainer.puzzles.specs[:batch]
+        self.render = self.trainer.puzzles.renderer()
+        self.specs = self.trainer.puzzles.specs[:batch]
 
     @property
     def parameters(self) -> int:
         return sum(weight.numel() for weight in self.trainer.model.parameters())
 
     def __call__(self) -> None:
-        self.trainer._step(self.render(self.specs), 1e-6, len(self.specs), 0)
+        batch, size = self.render(self.specs), len(self.specs)
+        self.trainer.step(batch, learning_rate=1e-6, size=size, number=0)
 
 
 class Solving:
@@ -43,8 +53,17 @@ class Solving:
     @torch.no_grad()
     def __call__(self) -> None:
         self.model.eval()
-        self.model(self.render(self.specs).pictures)
+        self.model(self.render(self.specs).images)
         self.model.train()
+
+
+class Reading(NamedTuple):
+    """A call of a memory while a model learns, with a gradient for its answer."""
+
+    memory: nn.Module
+    x: Tensor
+    y: Tensor
+    gradient: Tensor
 
 
 class Parts:
@@ -52,48 +71,57 @@ class Parts:
 
     def __init__(self, step: Step):
         self.step, self.trainer = step, step.trainer
-        self.model = cast(Any, step.trainer.model)
+        self.model = cast(paper.FINE, step.trainer.model)
         self.batch = self.render()
-        self.codes = self.model.encode(self.batch.pictures).detach().requires_grad_()
-        self.code_gradient = torch.randn_like(self.codes)
+        self.embeddings = self.model.encode(self.batch.images).detach().requires_grad_()
+        self.gradient = torch.randn_like(self.embeddings)
         self.readings = memory_readings(self.model, self.batch)
 
     def render(self) -> Batch:
         return self.step.render(self.step.specs)
 
     def encode(self) -> None:
-        """Pictures to codes, and back."""
+        """Images to embeddings, forward and backward."""
         self.trainer.optimiser.zero_grad()
-        self.model.encode(self.batch.pictures).backward(self.code_gradient)
+        self.model.encode(self.batch.images).backward(self.gradient)
 
     def answer(self) -> None:
-        """Memory, backbone, distance and loss: codes to losses, and back."""
+        """Memory, backbone, distance and loss: embeddings to losses, forward and backward."""
         self.trainer.optimiser.zero_grad()
-        self.codes.grad = None
-        self.model.learn_from_codes(self.codes, self.batch.answers)[1].mean().backward()
+        self.embeddings.grad = None
+        learn_from_embeddings = getattr(self.model, "learn_from_embeddings", None)
+        if learn_from_embeddings is not None:
+            losses = learn_from_embeddings(self.embeddings, self.batch.answers)[1]
+        else:
+            logits = self.model.score(self.embeddings)
+            losses = F.cross_entropy(logits, self.batch.answers, reduction="none")
+        losses.mean().backward()
 
     def remember(self) -> None:
-        """All readings of memories that the answer takes, and back."""
+        """All calls of memories that the answer takes, forward and backward."""
         self.trainer.optimiser.zero_grad()
-        for memory, x, y, gradient in self.readings:
-            x.grad = y.grad = None
-            memory(x, y).backward(gradient)
+        for reading in self.readings:
+            reading.x.grad = reading.y.grad = None
+            reading.memory(reading.x, reading.y).backward(reading.gradient)
 
     def optimise(self) -> None:
-        """Clip and Adam; right after a step, whose gradients it takes again."""
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.trainer.config.training.clip)
+        """Gradient clipping and Adam; right after a step, whose gradients it uses again."""
+        norm = self.trainer.config.training.grad_clip
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), norm)
         self.trainer.optimiser.step()
 
 
-def memory_readings(model: nn.Module, batch: Batch) -> list[tuple[nn.Module, Tensor, Tensor, Tensor]]:
-    """Every memory that is read while a model learns from a batch, with what it was asked and a gradient for its answer."""
-    readings: list[tuple[nn.Module, Tensor, Tensor, Tensor]] = []
+def memory_readings(model: nn.Module, batch: Batch) -> list[Reading]:
+    """Every call of a memory while a model learns from a batch."""
+    readings: list[Reading] = []
 
-    def note(memory: nn.Module, asked: tuple[Tensor, ...], answer: Tensor) -> None:
-        x, y = (code.detach().requires_grad_() for code in asked)
-        readings.append((memory, x, y, torch.randn_like(answer)))
+    def note(called: nn.Module, pair: tuple[Tensor, ...], weight: Tensor) -> None:
+        x, y = (embedding.detach().requires_grad_() for embedding in pair)
+        readings.append(Reading(called, x, y, torch.randn_like(weight)))
 
-    hooks = [module.register_forward_hook(note) for module in model.modules() if isinstance(module, FunctionalMemory)]
+    kinds = (memory.FunctionalMemory, paper.FunctionalMemory)
+    memories = [module for module in model.modules() if isinstance(module, kinds)]
+    hooks = [module.register_forward_hook(note) for module in memories]
     learn(model, batch)
     for hook in hooks:
         hook.remove()

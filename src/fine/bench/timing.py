@@ -1,4 +1,4 @@
-"""Fair timing on a machine that does other things too: candidates take turns, and the median counts."""
+"""Fair timing on a busy machine: candidates take turns, and the median counts."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ def take_turns(
 ) -> list[list[float]]:
     """Seconds of each candidate, round by round (A B A B …), after one round that does not count.
 
-    For shares and ratios on one thread give ``time.process_time``: it stops while another process has the core, which else
-    befalls long candidates more than short ones. After the moment ``until`` of ``time.monotonic`` there are no more rounds than
-    the three that a median needs.
+    For shares and ratios on one thread give ``time.process_time``: it stops while another process
+    has the core, which happens to long candidates more than to short ones. After the moment
+    ``until`` of ``time.monotonic`` there are no more rounds than the three that a median needs.
     """
     seconds: list[list[float]] = [[] for _ in candidates]
     for number in range(rounds + 1):
@@ -31,5 +31,5 @@ def take_turns(
 
 
 def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
-    """The median over rounds of one candidate's time in units of another's."""
+    """The median over rounds of one candidate's time relative to another's."""
     return median(one / two for one, two in zip(above, below, strict=True))

@@ -1,28 +1,39 @@
 """`fine data`"""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.table import Table
 
+from fine.cli.arguments import options
+from fine.cli.options import DataRoot
 from fine.cli.terminal import console, say
 from fine.images.checking import status, verify
 from fine.images.downloading import download
 from fine.images.official import OFFICIAL, find_data_root, official_source
 
+CHECKSUMS = {
+    True: "official checksum",
+    False: "other checksum than the official one",
+    None: "no checksum published",
+}
 
-@dataclass(frozen=True)
+
+@options()
 class Data:
-    """Show which image data is there; download it; verify it."""
+    """Show which image data is there, download it, or verify it."""
 
     action: tyro.conf.Positional[Literal["show", "download", "verify"]] = "show"
     """What to do."""
-    sources: tyro.conf.Positional[tuple[str, ...]] = ()
-    """omniglot, cifar100, mnist; all of them if none is named."""
-    data_root: str = ""
-    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+    sources: Annotated[
+        tuple[str, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(
+            metavar="[SOURCE …]", help=f"{', '.join(OFFICIAL)}; all of them if none is named."
+        ),
+    ] = ()
+    data_root: DataRoot = ""
 
     def run(self) -> None:
         root = find_data_root(self.data_root or None)
@@ -30,7 +41,8 @@ class Data:
         for name in names:
             official_source(name)  # refuse an unknown name before anything is fetched
         say(f"data root: {root}")
-        {"show": self._show, "download": self._download, "verify": self._verify}[self.action](names, root)
+        actions = {"show": self._show, "download": self._download, "verify": self._verify}
+        actions[self.action](names, root)
 
     def _show(self, names: tuple[str, ...], root: Path) -> None:
         table = Table("source", "file", "state", "MB", "what")
@@ -47,12 +59,14 @@ class Data:
     def _download(self, names: tuple[str, ...], root: Path) -> None:
         for name in names:
             written = download(name, root)
-            say(f"{name}: {len(written)} files written" if written else f"{name}: was there already")
+            say(f"{name}: {f'{len(written)} files written' if written else 'was there already'}")
 
     def _verify(self, names: tuple[str, ...], root: Path) -> None:
-        words = {True: "official checksum", False: "other checksum than the official one", None: "no checksum published"}
         for name in names:
             found = verify(name, root)
-            say(f"{name}: whole, {found.pictures:,} pictures of {found.classes:,} classes, {found.channels} channels")
+            say(
+                f"{name}: whole, {found.images:,} images of {found.classes:,} classes, "
+                f"{found.channels} channels"
+            )
             for path, matches in found.official.items():
-                say(f"  {path.name}: {words[matches]}")
+                say(f"  {path.name}: {CHECKSUMS[matches]}")

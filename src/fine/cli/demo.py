@@ -1,34 +1,37 @@
 """`fine demo`"""
 
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Annotated
 
-import tyro
-
-from fine.cli.terminal import OptionalInt, say
+from fine.cli.arguments import options
+from fine.cli.options import TrainedModel
+from fine.cli.terminal import say
 from fine.errors import FineError
-from fine.pretrained import picture_models
+from fine.pretrained import image_models
 
 
-@dataclass(frozen=True)
+@options()
 class Demo:
-    """Open a page to play with: draw an example, and see what the model makes of another picture; or play against it."""
+    """Open a page to play with: draw an example pair and see what the model does to another image,
+    or play against it."""
 
     host: str = "127.0.0.1"
-    """Address to listen on; by default only this machine can see the page."""
-    port: OptionalInt = None
+    """Address to listen on; the default lets only this machine see the page."""
+    port: int | None = None
     """Port to listen on; by default 8000, or the next free one."""
-    model: Annotated[str, tyro.conf.arg(metavar="STR")] = ""
-    """Model to start with: one that comes with the package, or a folder; the others can be chosen on the page."""
-    open: bool = True
-    """Open the page in the browser."""
+    model: TrainedModel = ""
+    """Model to start with: a bundled pretrained model, a run folder, or an exported folder; others
+    can be chosen on the page."""
+    no_open: bool = False
+    """Do not open the page in the browser."""
 
     def run(self) -> None:
         missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
         if missing:
-            raise FineError(f"fine demo needs {' and '.join(missing)}: `pip install {' '.join(missing)}`")
-        from fine.demo.serving import serve
+            raise FineError(
+                f"fine demo needs {' and '.join(missing)}: `pip install {' '.join(missing)}`"
+            )
+        from fine.demo.serving import serve  # noqa: PLC0415 - needs fastapi and uvicorn
 
-        models = list(dict.fromkeys([self.model, *picture_models()] if self.model else picture_models()))
-        serve(models, host=self.host, port=self.port, open_page=self.open, say=say)
+        bundled = image_models()
+        models = list(dict.fromkeys([self.model, *bundled] if self.model else bundled))
+        serve(models, host=self.host, port=self.port, open_page=not self.no_open, say=say)

@@ -1,6 +1,6 @@
 """`fine evaluate`"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,93 +9,75 @@ import tyro
 from rich.table import Table
 from torch import nn
 
-from fine.cli.terminal import OptionalInt, OptionalPath, console, print_evaluation, say, use_device
-from fine.drawing.sheet import sheet_format
+from fine.cli.arguments import options
+from fine.cli.options import DataRoot, MachineOptions, VariantOptions
+from fine.cli.terminal import console, print_evaluation, say
+from fine.distributed import ProcessGroup
+from fine.drawing import draw_evaluation, sheet_format
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
-from fine.functions.answering import Answering
-from fine.models.limits import LIMITS
-from fine.processes import Processes
+from fine.images.strings import are_strings
+from fine.io.files import write_json
+from fine.models.oracle import LIMITS
+from fine.models.variant_solver import VariantSolver
 from fine.puzzles import KINDS, Puzzles
-from fine.questions import FORWARDS, Question, question
-from fine.runs import Run
-from fine.storage import write_json
-from fine.strings import are_strings
-from fine.tasks import Task
+from fine.puzzles.task import Task
+from fine.puzzles.variants import PLAIN, Variant
+from fine.training.run import Run
 
 
-@dataclass(frozen=True)
+@options(Task, default="the task's")
 class Evaluate:
-    """Test a trained model, on the puzzles of its own task or of another; or measure what can be reached without learning."""
+    """Test a trained model on the puzzles of its own task or of another, or measure what can be
+    reached without learning."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """The run folder; or `oracle`, which knows the rules and looks up which one it is, or `pixels`, a least-squares map
-    between pixels."""
+    """The run folder; or oracle, which knows all rules and looks up which one it is; or pixels, a
+    least-squares map between pixels."""
     task: str = ""
     """Another task to test on, such as omniglot for a model trained on glyphs."""
     rules: str = ""
     """Other rules to test on."""
-    test_count: OptionalInt = None
-    """Test puzzles, if not the task's."""
+    test_count: int | None = None
     by_rule: bool = False
     """Also show a row for every rule."""
-    ask: str = ""
-    """What is asked: hints (which choice does x' become?), backwards (which one was it?), chain (after all of the hints) or
-    odd-one-out (which pair follows another rule?); empty: what the run was trained for."""
-    hints: int = 0
-    """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
-    by: str = ""
-    """How a backwards puzzle is solved: inverse (of the function), turned (the function composed from y to x) or tried (the
-    function, on every choice); empty: inverse, or as the run was trained."""
-    noise: float = 0.0
-    """Share of the pixels of hints that have a random brightness instead of their own."""
-    covered: float = 0.0
-    """Share of each picture of a hint that a black square covers."""
-    json: OptionalPath = None
-    """Write the numbers to this file too."""
-    picture: OptionalPath = None
+    json: Path | None = None
+    """Also write the numbers to this file."""
+    sheet: Path | None = None
     """Draw solved and missed puzzles to this PNG or SVG file."""
-    device: str = "cpu"
-    """cpu or cuda."""
-    threads: int = 0
-    """CPU threads; 0 lets torch choose."""
-    data_root: str = ""
-    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+    data_root: DataRoot = ""
+    variant: VariantOptions = VariantOptions()
+    machine: MachineOptions = MachineOptions()
 
     def run(self) -> None:
-        use_device(self.device, self.threads)
-        if self.picture is not None:
-            sheet_format(self.picture)  # refuse a wrong name before the work, not after it
-        wanted = self._question()
-        model, puzzles = self._limit(wanted) if self.source in LIMITS else self._trained(wanted)
-        processes = Processes.join(torch.device(self.device))
-        asked = model if wanted == FORWARDS else Answering(model, wanted)
-        evaluation = evaluate(asked, puzzles, device=self.device, processes=processes)
-        if not processes.first:
+        self.machine.use()
+        if self.sheet is not None:
+            sheet_format(self.sheet)  # refuse a wrong name before the work, not after it
+        model, puzzles, variant = self._limit() if self.source in LIMITS else self._trained()
+        device = self.machine.device
+        group = ProcessGroup.join(torch.device(device))
+        solver = model if variant == PLAIN else VariantSolver(model, variant)
+        evaluation = evaluate(solver, puzzles, device=device, group=group)
+        if not group.first:
             return
         print_evaluation(evaluation)
-        if wanted != FORWARDS:
-            say(f"asked: {wanted}")
-        if wanted.name == "backwards":
-            say("what looks most like y' is the answer more often than by chance, for a rule may do little (docs/functions.md)")
+        if variant != PLAIN:
+            say(f"variant: {variant}")
+        if variant.name == "backwards":
+            say(
+                "a rule may do little, so the choice most similar to y' is right more often than "
+                "chance (docs/functions.md)"
+            )
         if self.by_rule:
             console.print(rule_table(evaluation))
         if self.json is not None:
             write_json(self.json, evaluation.summary())
-        if self.picture is not None:
-            evaluation.draw(self.picture)
-            say(f"solved and missed puzzles: {self.picture}")
+        if self.sheet is not None:
+            draw_evaluation(evaluation, self.sheet)
+            say(f"solved and missed puzzles: {self.sheet}")
 
-    def _question(self) -> Question:
-        """What these options ask; of a run, where they ask nothing, what it was trained for."""
-        given = self.ask or self.hints or self.noise or self.covered
-        if not given and self.source not in LIMITS:
-            own = Run(Path(self.source)).config().question
-            return replace(own, by=self.by or own.by)
-        return question(self.ask or "hints", hints=self.hints, noise=self.noise, covered=self.covered, by=self.by)
-
-    def _trained(self, question: Question) -> tuple[nn.Module, Puzzles]:
-        """The model of a run folder, and puzzles as it was trained to see them: grey or colour, and of its own size."""
+    def _trained(self) -> tuple[nn.Module, Puzzles, Variant]:
+        """The model of a run, and puzzles with as many channels and pixels as it was trained on."""
         run = Run(Path(self.source))
         config = run.config()
         task = config.task
@@ -104,20 +86,24 @@ class Evaluate:
         elif self.rules:
             task = replace(task, rules=self.rules, test_rules="")
         task = replace(task, channels=config.channels, size=config.task.size)
-        puzzles = self._puzzles(task, question, data_root=config.task.data_root)
-        return run.load(device=self.device), puzzles
+        variant = self.variant.make(config.variant)
+        puzzles = self._puzzles(task, variant, data_root=config.task.data_root)
+        return run.load(device=self.machine.device), puzzles, variant
 
-    def _limit(self, question: Question) -> tuple[nn.Module, Puzzles]:
+    def _limit(self) -> tuple[nn.Module, Puzzles, Variant]:
         """What needs no training, and the puzzles of the task it is given."""
-        task = Task.preset(self.task or "glyphs", rules=self.rules or ("all" if are_strings(self.task) else "affine"))
-        puzzles = self._puzzles(task, question)
-        return LIMITS[self.source](puzzles.rules, task.size), puzzles
+        rules = self.rules or ("all" if are_strings(self.task) else "affine")
+        task = Task.preset(self.task or "glyphs", rules=rules)
+        variant = self.variant.make()
+        puzzles = self._puzzles(task, variant)
+        return LIMITS[self.source](puzzles.rules, task.size), puzzles, variant
 
-    def _puzzles(self, task: Task, question: Question, *, data_root: str = "") -> Puzzles:
+    def _puzzles(self, task: Task, variant: Variant, *, data_root: str = "") -> Puzzles:
         count = task.test_count if self.test_count is None else self.test_count
         if count < 1:
             raise FineError(f"test_count is {count}: give at least 1")
-        return replace(task, test_count=count, data_root=self.data_root or data_root).test_puzzles(question)
+        task = replace(task, test_count=count, data_root=self.data_root or data_root)
+        return task.test_puzzles(variant)
 
 
 def rule_table(evaluation: Evaluation) -> Table:

@@ -1,101 +1,103 @@
 """`fine puzzles`"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 
 from rich.table import Table
 
-from fine.cli.terminal import OptionalPath, console, say
+from fine.cli.arguments import options
+from fine.cli.options import DataRoot, Rules, ShownVariant, TaskName
+from fine.cli.terminal import console, say
 from fine.drawing import draw_sheet, show
-from fine.drawing.asked import draw_asked, show_asked
+from fine.drawing.variants import draw_variants, show_variants
 from fine.errors import FineError
 from fine.puzzles import Puzzles
-from fine.questions import FORWARDS, Question, ask, question
+from fine.puzzles.task import Task
+from fine.puzzles.variants import PLAIN, Variant, VariantPuzzles
 from fine.rules import rule_set
-from fine.tasks import Task
 
 FARTHEST = 100_000
-"""How far into a set of puzzles one may look: a second of drawing."""
+"""Number of the last puzzle to start from: those before it take a second to draw."""
 
 
-@dataclass(frozen=True)
+@options(Task)
 class ShowPuzzles:
-    """Show puzzles in the terminal, and draw them to a file if asked."""
+    """Show puzzles in the terminal, or draw them to a file."""
 
-    task: str = "glyphs"
-    """Where the pictures come from; the names are those of `fine train`."""
-    rules: str = "affine"
-    """What happens to a picture; the names are those of `fine train`."""
+    task: TaskName = "glyphs"
+    rules: Rules = "affine"
     count: int = 4
     """How many puzzles."""
     start: int = 0
     """Number of the first one."""
-    ask: str = "hints"
-    """What is asked: hints, backwards, chain or odd-one-out, as `fine evaluate` has them."""
-    hints: int = 0
-    """Hints that are shown; 0: one, two in a chain, four with an odd one out."""
-    noise: float = 0.0
-    """Share of the pixels of hints that have a random brightness instead of their own."""
-    covered: float = 0.0
-    """Share of each picture of a hint that a black square covers."""
     answers: bool = False
     """Mark the right choices and name the rules."""
-    out: OptionalPath = None
-    """Draw them to this PNG or SVG file."""
+    out: Path | None = None
+    """Draw them to this PNG or SVG file too."""
     train: bool = False
     """Show training puzzles instead of test puzzles."""
     seed: int = 0
     """Seed of the training puzzles."""
-    size: int = 32
-    """Width and height of the pictures: 32 or 28."""
+    size: int = Task.size
     redraws: bool = False
-    """Instead of showing puzzles, count for each family how many had choices that look alike and were drawn again."""
-    data_root: str = ""
-    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+    """Instead of showing puzzles, count for each family how many had choices that look alike and
+    were drawn again."""
+    data_root: DataRoot = ""
+    variant: ShownVariant = ShownVariant()
 
     def run(self) -> None:
         if self.count < 1 or self.start < 0:
-            raise FineError(f"cannot show {self.count} puzzles from number {self.start}: give a count ≥ 1 and a start ≥ 0")
+            raise FineError(
+                f"cannot show {self.count} puzzles from number {self.start}: give a count ≥ 1 and "
+                "a start ≥ 0"
+            )
         if self.start > FARTHEST:
             raise FineError(
-                f"cannot show puzzles from number {self.start:,}, for all before it would be drawn first: give a start of at "
-                f"most {FARTHEST:,}"
+                f"cannot show puzzles from number {self.start:,}, for all before it would be drawn "
+                f"first: give a start of at most {FARTHEST:,}"
             )
         end = self.start + self.count
-        task = Task.preset(self.task, rules=self.rules)
-        task = replace(task, size=self.size, train_count=end, test_count=end, data_root=self.data_root)
-        if self.redraws and task.shows_strings:
-            raise FineError("families of strings often have one rule, too few for puzzles of their own: leave out --redraws")
+        task = replace(
+            Task.preset(self.task, rules=self.rules),
+            size=self.size,
+            train_count=end,
+            test_count=end,
+            data_root=self.data_root,
+        )
         if self.redraws:
             console.print(self._redraw_table(task))
             return
-        wanted = question(self.ask, hints=self.hints, noise=self.noise, covered=self.covered)
+        puzzles = self._draw(task, self.variant.make())
         numbers = range(self.start, end)
-        if wanted != FORWARDS:
-            self._show_asked(task, wanted, numbers)
-            return
-        puzzles = self._draw(task)
+        if isinstance(puzzles, VariantPuzzles):
+            if self.out is not None:
+                draw_variants(puzzles, numbers, self.out, answers=self.answers)
+            show_variants(puzzles, numbers, console=console, answers=self.answers)
+        else:
+            if self.out is not None:
+                draw_sheet(puzzles, numbers, self.out, answers=self.answers)
+            show(puzzles, numbers, console=console, answers=self.answers)
         if self.out is not None:
-            draw_sheet(puzzles, numbers, self.out, answers=self.answers)
             say(f"drawn to {self.out}")
-        show(puzzles, numbers, console=console, answers=self.answers)
 
-    def _show_asked(self, task: Task, question: Question, numbers: range) -> None:
-        classes = task.training_classes if self.train else task.testing_classes
-        puzzles = ask(self._draw(task), question, classes=classes)
-        if self.out is not None:
-            draw_asked(puzzles, numbers, self.out, answers=self.answers)
-            say(f"drawn to {self.out}")
-        show_asked(puzzles, numbers, console=console, answers=self.answers)
-
-    def _draw(self, task: Task) -> Puzzles:
-        return task.training_puzzles(seed=self.seed) if self.train else task.test_puzzles()
+    def _draw(self, task: Task, variant: Variant = PLAIN) -> Puzzles:
+        if self.train:
+            return task.training_puzzles(seed=self.seed, variant=variant)
+        return task.test_puzzles(variant)
 
     def _redraw_table(self, task: Task) -> Table:
+        if task.shows_strings:
+            raise FineError(
+                "many families of strings have one rule, too few for puzzles of their own: leave "
+                "out --redraws"
+            )
         table = Table("family", "puzzles", "drawn again", "share")
         rules = task.rules if self.train else task.test_rules or task.rules
         _, colon, split = rules.partition(":")
         for family in rule_set(rules).families:
-            attempts = self._draw(replace(task, rules=family + colon + split, test_rules="")).attempts
+            only = replace(task, rules=family + colon + split, test_rules="")
+            attempts = self._draw(only).attempts
             again = int((attempts > 1).sum())
-            table.add_row(family, f"{len(attempts):,}", f"{again:,}", f"{again / len(attempts):.2%}")
+            share = f"{again / len(attempts):.2%}"
+            table.add_row(family, f"{len(attempts):,}", f"{again:,}", share)
         return table

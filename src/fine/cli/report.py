@@ -1,50 +1,58 @@
 """`fine report`"""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
-from fine.cli.terminal import OptionalPath, say
-from fine.errors import FineError, unknown
+from fine.cli.arguments import options
+from fine.cli.options import Protocol, find_protocol
+from fine.cli.terminal import say
+from fine.errors import FineError
 from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.comparison import compare
 from fine.experiments.ledger import Ledger
-from fine.protocols import PROTOCOLS
 from fine.report import write_report
 from fine.report.facts import Facts
 
 
-@dataclass(frozen=True)
+@options()
 class Report:
-    """Write what has been run as a page of tables and figures beside the paper's numbers, and as Markdown and LaTeX."""
+    """Write what has been run as a page of tables and figures beside the paper's numbers, and as
+    Markdown and LaTeX."""
 
-    names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, fresh, longer;
-    hints, hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots;
-    strings, continual, memory; none: all of them."""
+    names: Annotated[
+        tuple[str, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(
+            metavar="[NAME …]", help=f"{', '.join(EXPERIMENTS)}; all of them if none is named."
+        ),
+    ] = ()
     results: Path = Path("results")
     """Folder of the ledger, and of what is written: report.html and tables/."""
-    out: OptionalPath = None
+    out: Path | None = None
     """Folder to write to, if not the one of the ledger."""
-    protocol: str = "quick"
-    """Show what was trained this way: quick or paper."""
+    protocol: Protocol = "quick"
     images: str = ""
-    """Show what was run over other pictures than the paper's, such as glyphs."""
+    """Show what was run over other images than the paper's, such as glyphs."""
 
     def run(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise unknown("protocol", self.protocol, PROTOCOLS)
+        training = find_protocol(self.protocol)
         ledger = Ledger(self.results / "ledger")
         if not ledger.folder.is_dir():
-            raise FineError(f"there is no ledger at {ledger.folder}: make one with `fine reproduce table1`, or give --results")
-        training = PROTOCOLS[self.protocol]
-        names = self.names or sorted(EXPERIMENTS, key=_order)
-        comparisons = [compare(make_experiment(name, training=training, images=self.images), ledger) for name in names]
+            raise FineError(
+                f"there is no ledger at {ledger.folder}: make one with `fine reproduce table1`, or "
+                "give --results"
+            )
+        comparisons = [
+            compare(make_experiment(name, training=training, images=self.images), ledger)
+            for name in self.names or sorted(EXPERIMENTS, key=_order)
+        ]
         folder = self.out or self.results
         page, *tables = write_report(comparisons, folder / "report.html", folder / "tables")
         for comparison in comparisons:
-            say(f"{comparison.experiment.name}: {Facts(comparison).named['filled']} places filled")
+            filled = Facts(comparison).named["filled"]
+            say(f"{comparison.experiment.name}: {filled} places filled")
         say(f"written to {page}, and {len(tables)} tables to {tables[0].parent}")
 
 

@@ -2,98 +2,91 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 from rich.table import Table
 
-from fine.cli.terminal import OptionalFloat, OptionalInt, console, given, say, use_device
+from fine.cli.arguments import given, options
+from fine.cli.options import CountOptions, Device, TrainingOptions, use_device
+from fine.cli.terminal import console, say
 from fine.errors import FineError, unknown
 from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.cells import Cell
-from fine.experiments.clusters import RayTasks
 from fine.experiments.comparison import Comparison, Entry, caption, compare, markdown
 from fine.experiments.durations import read_duration, show_duration
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Executor, LocalProcesses
 from fine.experiments.experiment import Experiment, cells, label, select
-from fine.experiments.growth import draw_figure, further_table
 from fine.experiments.ledger import Ledger
-from fine.experiments.runner import Summary, check_pictures, run_cells
-from fine.experiments.watching import Watched
-from fine.locking import locked
-from fine.protocols import PROTOCOLS, Training
-from fine.storage import write_text
-from fine.tasks import Task
+from fine.experiments.monitor import TerminalMonitor
+from fine.experiments.ray_tasks import RayTasks
+from fine.experiments.runner import Summary, check_images, run_cells
+from fine.experiments.supplements import draw_figure, further_table
+from fine.io.files import write_text
+from fine.io.locks import locked
+from fine.puzzles.task import Task
+from fine.training.protocols import Training
 
 
-@dataclass(frozen=True)
+@options(Training, default="the protocol's")
 class Reproduce:
-    """Run what is missing of the paper's tables and figures, and show them beside the paper's numbers."""
+    """Run what is missing of the paper's tables and figures, and show them beside the paper's
+    numbers."""
 
-    names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """table1, table2, table3, table4, figure-memories, figure-training-size, figure-map, scaling, fresh, longer;
-    hints, hints-by-family, backwards, chains, powers, odd-one-out, trained-for-it, noticing, refusing, calibration, slots;
-    strings, continual, memory; or all; none: list them."""
+    names: Annotated[
+        tuple[str, ...],
+        tyro.conf.Positional,
+        tyro.conf.arg(
+            metavar="[NAME …]",
+            help=f"{', '.join(EXPERIMENTS)}, or all; without a name they are listed.",
+        ),
+    ] = ()
     list: bool = False
-    """Only say what there is, and how much of it has been run."""
+    """Only list what there is, and how much of it has been run."""
     dry_run: bool = False
-    """Only say what would be run, and how long it would take."""
-    jobs: int = 0
-    """Cells at once, one thread each; 0: one a core."""
-    seeds: int = 1
-    """Runs of every cell, with seeds 0, 1, …"""
-    budget: str = ""
-    """Stop after this long, such as 2h or 90m; the next call goes on."""
+    """Only list what would be run, and how long it would take."""
     models: str = ""
     """Run only these models, separated by commas."""
     columns: str = ""
     """Run only these columns, separated by commas."""
     rows: str = ""
     """Run only these rows, separated by commas."""
-    protocol: str = "quick"
-    """quick (6 epochs, one-cycle rate) or paper (200 epochs, batch 32, constant rate)."""
+    seeds: int = 1
+    """Runs of every cell, with seeds 0, 1, …"""
+    epochs: int | None = None
     images: str = ""
-    """Other pictures than the paper's, such as glyphs, which need no download; there are no numbers of the paper for them."""
-    epochs: OptionalInt = None
-    """Passes over the training puzzles, if not the protocol's."""
-    batch: OptionalInt = None
-    """Puzzles a step, if not the protocol's."""
-    rate: OptionalFloat = None
-    """Learning rate, if not the protocol's."""
-    fresh: bool = False
-    """Draw new puzzles for every epoch instead of showing the same ones again."""
-    turned: bool = False
-    """Turn or mirror every picture of a training puzzle by itself before any rule, a new way each time."""
-    views: OptionalInt = None
-    """Sides a puzzle may be seen from in training: 1 as drawn, 4 by quarter turns, 8 mirrored too."""
-    through: OptionalFloat = None
-    """Share of the puzzles to be seen through a rule of the training, all pictures through the same: 0 to 1."""
-    train_count: OptionalInt = None
-    """Training puzzles, if not the paper's."""
-    test_count: OptionalInt = None
-    """Test puzzles, if not the paper's."""
+    """Other images than the paper's, such as glyphs, which need no download; the paper has no
+    numbers for them."""
+    jobs: int = 0
+    """Cells at once, with one thread each; 0: as many as there are cores."""
+    budget: str = ""
+    """Stop after this long, such as 2h or 90m; the same command continues."""
+    cluster: str = ""
+    """ray: run the cells on a Ray cluster, or on a local one if there is none; otherwise they are
+    processes of this machine."""
+    device: Device = "cpu"
     results: Path = Path("results")
     """Folder of the ledger and of the tables."""
     work: Path = Path("runs/reproduce")
-    """Folder of the runs, one a cell."""
-    cluster: str = ""
-    """ray: run the cells on a Ray cluster, or on a local one if there is none; otherwise they are processes of this machine."""
-    device: str = "cpu"
-    """cpu or cuda."""
-    data_root: str = ""
-    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+    """Folder of the runs, one for each cell."""
+    training: TrainingOptions = TrainingOptions()
+    puzzles: Annotated[CountOptions, tyro.conf.arg(name="task")] = CountOptions()
 
     def run(self) -> None:
         ledger = Ledger(self.results / "ledger")
         if self.list or not self.names:
             self._list(ledger)
             return
-        experiments = [self._experiment(name) for name in (EXPERIMENTS if "all" in self.names else self.names)]
+        names = EXPERIMENTS if "all" in self.names else self.names
+        experiments = [self._experiment(name) for name in names]
         wanted = self._cells(experiments)
         if self.jobs < 0 or self.seeds < 1:
-            raise FineError(f"jobs is {self.jobs} and seeds is {self.seeds}: give at least 0 jobs (one a core) and 1 seed")
+            raise FineError(
+                f"jobs is {self.jobs} and seeds is {self.seeds}: give at least 0 jobs (as many as "
+                "there are cores) and 1 seed"
+            )
         if self.cluster not in ("", "ray"):
             raise unknown("cluster", self.cluster, ("ray",))
         missing = [cell for cell in wanted if not ledger.has(cell)]
@@ -102,28 +95,33 @@ class Reproduce:
             return
         summary = self._run(missing, ledger)
         for experiment in experiments:
-            comparison = compare(experiment, ledger)
-            path = self.results / f"{self._file_name(experiment)}.md"
-            write_text(path, markdown(comparison) + further_table(comparison))
-            print_comparison(comparison)
-            say(f"written to {path}")
-            if draw_figure(comparison, path.with_suffix(".png")):
-                say(f"drawn to {path.with_suffix('.png')}")
+            self._write(compare(experiment, ledger))
         self._say_what_is_left(summary, ledger)
+
+    def _write(self, comparison: Comparison) -> None:
+        """Show a table, and write it and what belongs to it."""
+        path = self.results / f"{self._file_name(comparison.experiment)}.md"
+        write_text(path, markdown(comparison) + further_table(comparison))
+        print_comparison(comparison)
+        say(f"written to {path}")
+        if draw_figure(comparison, path.with_suffix(".png")):
+            say(f"drawn to {path.with_suffix('.png')}")
 
     def _run(self, missing: Sequence[Cell], ledger: Ledger) -> Summary:
         budget = read_duration(self.budget) if self.budget else None
         if not missing:
             return Summary((), (), ())
         use_device(self.device, 0)
-        check_pictures(missing)
+        check_images(missing)
         try:
             with locked(self.work):
                 executor = self._executor()
-                with Watched(console, missing, ledger.records(), jobs=executor.jobs, budget=budget) as watcher:
-                    return run_cells(missing, ledger, executor, watcher=watcher, budget=budget)
+                with TerminalMonitor(
+                    console, missing, ledger.records(), jobs=executor.jobs, budget=budget
+                ) as monitor:
+                    return run_cells(missing, ledger, executor, monitor=monitor, budget=budget)
         except KeyboardInterrupt:
-            say("stopped; finished cells are kept, and the same command goes on from the last epochs")
+            say("stopped; finished cells are kept, and the same command continues with the others")
             raise SystemExit(130) from None
 
     def _executor(self) -> Executor:
@@ -133,25 +131,28 @@ class Reproduce:
 
     @property
     def _jobs(self) -> int:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return self.jobs or cores
-
-    def _training(self) -> Training:
-        if self.protocol not in PROTOCOLS:
-            raise unknown("protocol", self.protocol, PROTOCOLS)
-        training = replace(PROTOCOLS[self.protocol], fresh=self.fresh, turned=self.turned, **given(self, Training))
-        training.check()
-        return training
+        if self.jobs:
+            return self.jobs
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
 
     def _experiment(self, name: str) -> Experiment:
-        experiment = make_experiment(name, training=self._training(), images=self.images)
-        if self.train_count is not None and experiment.column_title == "training puzzles":
-            raise FineError(f"the columns of {name} are numbers of training puzzles: leave out --train-count")
-        return experiment.change(data_root=self.data_root, **given(self, Task))
+        training = self.training.make(epochs=self.epochs)
+        training.check()
+        experiment = make_experiment(name, training=training, images=self.images)
+        task = given(self.puzzles, Task)
+        if "train_count" in task and experiment.column_title == "training puzzles":
+            raise FineError(
+                f"the columns of {name} are numbers of training puzzles: leave out --train-count"
+            )
+        return experiment.change(**task)
 
     def _cells(self, experiments: Sequence[Experiment]) -> Sequence[Cell]:
-        """The cells asked for."""
-        models, columns, rows = (tuple(filter(None, text.split(","))) for text in (self.models, self.columns, self.rows))
+        """The cells that are asked for."""
+        models, columns, rows = (
+            tuple(filter(None, text.split(","))) for text in (self.models, self.columns, self.rows)
+        )
         places = select(experiments, models=models, columns=columns, rows=rows)
         wanted = cells(places, seeds=self.seeds)
         for cell in wanted:
@@ -159,13 +160,15 @@ class Reproduce:
         return wanted
 
     def _file_name(self, experiment: Experiment) -> str:
-        """table1, with whatever differs from the usual: table1-glyphs, table1-paper, table1-3-epochs."""
-        parts = [experiment.name, self.images, "" if self.protocol == "quick" else self.protocol]
-        for name, value in sorted((given(self, Training) | given(self, Task)).items()):
-            parts.append(f"{value}-{name.replace('_', '-')}")
-        parts += [name for name in ("fresh", "turned") if getattr(self, name)]
-        text = "-".join(filter(None, parts))
-        return text.replace("/", "-").replace(":", "-")
+        """table1, with what is not as usual: table1-glyphs, table1-paper, table1-3-epochs."""
+        protocol = "" if self.training.protocol == "quick" else self.training.protocol
+        parts = [experiment.name, self.images, protocol]
+        changed = given(self, Training) | given(self.training, Training) | given(self.puzzles, Task)
+        changed.pop("data_root", None)
+        for name, value in sorted(changed.items()):
+            name = name.replace("_", "-")
+            parts.append(name if value is True else f"{value}-{name}")
+        return "-".join(filter(None, parts)).replace("/", "-").replace(":", "-")
 
     def _list(self, ledger: Ledger) -> None:
         table = Table("name", "what", "cells", "run")
@@ -181,15 +184,16 @@ class Reproduce:
         for cell in missing:
             guess = estimate(cell, records)
             rows.setdefault((cell.config.model, guess.basis), []).append(guess.seconds)
-        table = Table("model", "cells", "each", "together", "estimate")
+        table = Table("model", "cells", "each", "total", "estimate")
         for (model, basis), seconds in rows.items():
             each = show_duration(sum(seconds) / len(seconds))
             table.add_row(label(model), str(len(seconds)), each, show_duration(sum(seconds)), basis)
         console.print(table)
         every = [second for seconds in rows.values() for second in seconds]
-        total = max(sum(every) / self._jobs, *every, 0)  # no cell is shared among jobs
+        total = max(sum(every) / self._jobs, *every, 0)  # a cell is run by one job
+        done = len(wanted) - len(missing)
         say(
-            f"{len(wanted)} cells, {len(wanted) - len(missing)} of them done; {len(missing)} to go, in about "
+            f"{len(wanted)} cells, {done} of them done; {len(missing)} to run, in about "
             f"{show_duration(total)}, {self._jobs} at once"
         )
 
@@ -199,25 +203,34 @@ class Reproduce:
         if summary.left:
             records = ledger.records()
             seconds = sum(estimate(cell, records).seconds for cell in summary.left) / self._jobs
-            say(f"stopped at the budget of {self.budget}: {len(summary.left)} cells are left, about {show_duration(seconds)}")
-            say("the same command goes on from there")
+            say(
+                f"stopped at the budget of {self.budget}: {len(summary.left)} cells are left, "
+                f"about {show_duration(seconds)}"
+            )
+            say("the same command continues with them")
         if summary.failed:
             say(f"{len(summary.failed)} cells failed; the same command tries them again")
             raise SystemExit(1)
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """The table, the paper's number above ours in every place, in as many pieces as the terminal is too narrow for."""
+    """The table, the paper's number above ours in every place.
+
+    A table that is wider than the terminal comes in several pieces.
+    """
     experiment = comparison.experiment
     say(f"\n{experiment.name}: {experiment.title}")
-    room = max(1, (console.width - 17) // 16)  # a row's name takes 17 characters, a number with its ± and frame up to 16
+    # A row's name takes 17 characters, a number with its ± and frame up to 16.
+    room = max(1, (console.width - 17) // 16)
     for at in range(0, len(experiment.columns), room):
         columns = experiment.columns[at : at + room]
         table = Table(experiment.row_title)
         for column in columns:
             table.add_column(label(column), justify="right")
         for row in experiment.rows:
-            table.add_row(label(row), *(_two_lines(comparison.entry(row, column), comparison.has_paper) for column in columns))
+            entries = (comparison.entry(row, column) for column in columns)
+            texts = (_two_lines(entry, comparison.has_paper) for entry in entries)
+            table.add_row(label(row), *texts)
         console.print(table, highlight=False)
     for line in caption(comparison):
         say(line)

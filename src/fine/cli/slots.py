@@ -1,40 +1,39 @@
 """`fine slots`"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 from rich.table import Table
 
-from fine.cli.terminal import OptionalPath, console, say
-from fine.drawing.sheet import sheet_format
-from fine.drawing.slot_sheet import draw_slots
+from fine.analysis.slot_sheet import draw_slots
+from fine.analysis.slots import memory_of, slot_shares_by_family, without_slot
+from fine.cli.arguments import options
+from fine.cli.options import DataRoot, Rules, TaskName, TrainedModel
+from fine.cli.terminal import console, say
+from fine.drawing import sheet_format
 from fine.errors import FineError
 from fine.evaluation import evaluate
-from fine.functions.slots import memory_of, use_by_family, without_slot
 from fine.pretrained import load
-from fine.tasks import Task
+from fine.puzzles.task import Task
 
 
-@dataclass(frozen=True)
+@options()
 class ShowSlots:
-    """Look inside a model: which slots of its memory each family of rules uses, and what is lost without one of them."""
+    """Look inside a model: which slots of its memory each family of rules uses, and what is lost
+    without one of them."""
 
-    model: Annotated[str, tyro.conf.Positional] = "all-glyphs"
-    """A model of the package (all-glyphs, …), a run folder, or an exported folder."""
-    task: str = "glyphs"
-    """Where the pictures come from; the names are those of `fine train`."""
-    rules: str = "affine"
-    """What happens to them; the names are those of `fine train`."""
+    model: Annotated[TrainedModel, tyro.conf.Positional] = "all-glyphs"
+    task: TaskName = "glyphs"
+    rules: Rules = "affine"
     count: int = 500
     """Test puzzles."""
     remove: bool = False
     """Also measure the accuracy without each of the slots."""
-    out: OptionalPath = None
+    out: Path | None = None
     """Draw the use of slots, and what is in them, to this PNG or SVG file."""
-    data_root: str = ""
-    """Folder of the official data files; otherwise FINE_DATA or the user cache folder."""
+    data_root: DataRoot = ""
 
     def run(self) -> None:
         if self.out is not None:
@@ -42,21 +41,29 @@ class ShowSlots:
         if self.count < 1:
             raise FineError(f"count is {self.count}: give at least 1 test puzzle")
         model = load(self.model)
-        task = replace(Task.preset(self.task, rules=self.rules), channels=model.channels, size=model.size)
-        puzzles = replace(task, test_count=self.count, data_root=self.data_root).test_puzzles()
-        use = use_by_family(model, puzzles)
-        slots = memory_of(model).slots
-        table = Table("slot", *use, *(["accuracy without"] if self.remove else []))
+        task = Task.preset(self.task, rules=self.rules)
+        task = replace(task, channels=model.channels, size=model.size, data_root=self.data_root)
+        puzzles = replace(task, test_count=self.count).test_puzzles()
+        shares = slot_shares_by_family(model, puzzles)
+        slots = range(memory_of(model).slots)
         whole = evaluate(model, puzzles).accuracy if self.remove else 0.0
-        left = [evaluate(without_slot(model, slot), puzzles).accuracy for slot in range(slots)] if self.remove else []
-        for slot in range(slots):
-            shares = [f"{float(share[slot]):.1%}" for share in use.values()]
-            table.add_row(str(slot), *shares, *([f"{left[slot]:.1%}"] if left else []))
+        without = [
+            evaluate(without_slot(model, slot), puzzles).accuracy for slot in slots if self.remove
+        ]
+        table = Table("slot", *shares, *(["accuracy without"] if self.remove else []))
+        for slot in slots:
+            texts = [f"{float(share[slot]):.1%}" for share in shares.values()]
+            table.add_row(str(slot), *texts, *([f"{without[slot]:.1%}"] if without else []))
         console.print(table)
-        say(f"mean share of each slot in the functions of {len(puzzles):,} hints over classes never seen in training")
+        say(
+            f"mean share of each slot in the functions of {len(puzzles):,} hints over classes "
+            "never seen in training"
+        )
         if self.remove:
             say(f"accuracy with all slots: {whole:.1%}")
         if self.out is not None:
-            title = f"{Path(self.model).name}, {self.rules} over {self.task}, {len(puzzles):,} puzzles"
-            draw_slots(memory_of(model), use, [100 * (whole - rest) for rest in left], self.out, title=title)
+            name = Path(self.model).name
+            title = f"{name}, {self.rules} over {self.task}, {len(puzzles):,} puzzles"
+            lost = [100 * (whole - rest) for rest in without]
+            draw_slots(memory_of(model), shares, lost, self.out, title=title)
             say(f"drawn to {self.out}")

@@ -6,159 +6,220 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from torch import Tensor
 
-from fine.cli.terminal import OptionalPath, console, say
+from fine.cli.arguments import options
+from fine.cli.options import TrainedModel
+from fine.cli.terminal import console, say
 from fine.drawing.terminal import choice_name, show_bar, show_solved
 from fine.errors import FineError
-from fine.functions.calibration import FILE
-from fine.models.fine import FINE
+from fine.evaluation.calibration import FILE
+from fine.images.letters import check_text
+from fine.inference import (
+    Answer,
+    CalibratedAnswer,
+    Drawn,
+    NamedRule,
+    PuzzleImages,
+    TextAnswer,
+    draw_answer,
+    explain,
+    judge,
+    solve,
+    solve_text,
+)
+from fine.io.files import written_whole
+from fine.models.paper import FINE
 from fine.pretrained import load, load_calibration
 from fine.rules import rule_set
-from fine.solving import Answer, Drawn, NamedRule, draw_answer, explain, solve, solve_text
-from fine.solving.answers import prepared
-from fine.solving.judging import Verdict, judge
-from fine.storage import written_whole
-from fine.strings import check_text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is found out about a puzzle; what was not asked for is None or empty."""
+
+    seen: Tensor
+    """(3 + k, channels, size, size) in 0..1: the images as the model sees them."""
+    answer: Answer | None
+    judged: CalibratedAnswer | None
+    none: bool
+    """Whether the answer is "none of these"."""
+    rules: tuple[NamedRule, ...]
+    drawn: Drawn | None
+
+
+@options()
 class Solve:
-    """Solve a puzzle of your own: x, what became of it, another picture, and the choices for what becomes of that."""
+    """Solve a puzzle of your own: x became y, so which of the choices does another image become?"""
 
-    pictures: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")] = ()
-    """Picture files: x, y, the new one, and two or more choices; without choices, see --candidates."""
+    images: Annotated[
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")
+    ] = ()
+    """Image files: x, y, the new one, and two or more choices; or no choices, and --candidates."""
     text: Annotated[tuple[str, ...], tyro.conf.arg(metavar="X Y NEW")] = ()
-    """Instead of pictures, three strings of letters: abc abd mmnnpp. The answer is written, and all rules are ranked."""
-    model: Annotated[str, tyro.conf.arg(metavar="STR")] = ""
-    """A model of the package, a run folder, or an exported folder; by default all-glyphs, or all-strings with --text."""
+    """Instead of images, three strings of letters, such as abc abd mmnnpp. The answer is written,
+    and all rules are ranked."""
+    model: TrainedModel = ""
+    """A bundled pretrained model, a run folder, or an exported folder; by default all-glyphs, or
+    all-strings with --text."""
     explain: bool = False
     """Also name the rules that do what the composed function does."""
-    candidates: str = ""
-    """Also draw the answer: apply every rule of these (affine, all, rotation+scale …) to the new picture, take the best."""
+    candidates: Annotated[str, tyro.conf.arg(metavar="RULES")] = ""
+    """Also draw the answer: apply every rule of these (affine, all, rotation+scale …) to the new
+    image, and take the best."""
     allow_none: bool = False
-    """Answer "none of these" where the hint shows no rule the model knows, or no choice fits; `fine calibrate` comes first."""
-    out: OptionalPath = None
+    """Answer "none of these" if the hint shows no rule that the model knows, or if no choice fits;
+    `fine calibrate` the model first."""
+    out: Path | None = None
     """Write the drawn answer to this PNG file."""
     json: bool = False
-    """Print one JSON object instead of text and pictures."""
+    """Print one JSON object instead of text and images."""
 
     def run(self) -> None:
         if self.text:
             self._solve_text()
             return
         self._check()
-        model = load(self._model)
-        x, y, new, *choices = self.pictures
-        verdict = self._judged(model) if choices else None
-        answer = verdict.answer if verdict else solve(model, x, y, new, choices) if choices else None
-        rules = explain(model, x, y) if self.explain else ()
-        drawn = draw_answer(model, x, y, new, rules=self.candidates) if self.candidates else None
-        if drawn is not None and self.out is not None:
+        solution = self._solve(load(self._model))
+        if solution.drawn is not None and self.out is not None:
             with written_whole(self.out) as temporary:
-                drawn.image.save(temporary, format="PNG")
+                solution.drawn.image.save(temporary, format="PNG")
         if self.json:
-            print(json.dumps(self._as_json(answer, verdict, rules, drawn), indent=2, ensure_ascii=False))
+            print(json.dumps(self._as_json(solution), indent=2, ensure_ascii=False))
         else:
-            self._show(model, answer, verdict, rules, drawn)
-
-    def _judged(self, model: FINE) -> Verdict | None:
-        """The answer with what speaks against it; None if the model has not been calibrated."""
-        calibration = load_calibration(self._model)
-        if calibration is None:
-            if self.allow_none:
-                raise FineError(f"{self._model} has no {FILE}, which --allow-none needs: make one with `fine calibrate`")
-            return None
-        x, y, new, *choices = self.pictures
-        return judge(model, calibration, x, y, new, choices)
+            self._show(solution)
 
     @property
     def _model(self) -> str:
         return self.model or ("all-strings" if self.text else "all-glyphs")
 
-    def _solve_text(self) -> None:
-        if self.pictures or self.explain or self.candidates or self.out is not None:
-            raise FineError("--text solves strings: give no pictures with it, and none of --explain, --candidates and --out")
-        if len(self.text) != 3:
-            raise FineError(f"{len(self.text)} strings are given: expected 3, such as --text abc abd mmnnpp")
-        x, y, new = (check_text(text, name) for text, name in zip(self.text, ("x", "y", "new"), strict=True))
-        answer = solve_text(load(self._model), x, y, new)
-        if self.json:
-            content = {"model": self._model, "answer": answer.text, "probability": answer.probability}
-            print(json.dumps({**content, "rules": [asdict(rule) for rule in answer.rules]}, indent=2))
-            return
-        say(f"{x} → {y}, so {new} → {answer.text}\n")
-        width, longest = (max(len(getattr(rule, name)) for rule in answer.rules) for name in ("rule", "answer"))
-        for rule in answer.rules:
-            name = f"{'=' if rule.explains else ' '} {rule.rule:{width}}  {rule.answer:{longest}}"
-            show_bar(name, rule.probability, console=console, chosen=rule.answer == answer.text)
-        known = any(rule.explains for rule in answer.rules)
-        say(f"\n= makes {y} of {x}: these come first" if known else f"\nno rule makes {y} of {x}: the most probable is taken")
-
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""
-        if len(self.pictures) < 3:
-            raise FineError(f"{len(self.pictures)} pictures are given: expected x, y, a new one, and two or more choices")
-        choices = len(self.pictures) - 3
+        if len(self.images) < 3:
+            raise FineError(
+                f"{len(self.images)} images are given: expected x, y, a new one, and two or more "
+                "choices"
+            )
+        choices = len(self.images) - 3
         if choices == 1 or (choices == 0 and not self.candidates):
             raise FineError(
-                f"{choices} choices are given: expected at least 2, or none and --candidates affine to draw the answer"
+                f"{choices} choices are given: expected at least 2, or none and --candidates "
+                "affine to draw the answer"
             )
         if self.candidates:
             rule_set(self.candidates)  # refuses a name that is not one
         if self.out is not None and not self.candidates:
-            raise FineError("--out is for an answer that is drawn: say from which rules, such as --candidates affine")
+            raise FineError(
+                "--out is for an answer that is drawn: say from which rules, such as --candidates "
+                "affine"
+            )
         if self.out is not None and self.out.suffix.lower() != ".png":
-            raise FineError(f"the answer cannot be drawn to '{self.out.name}': the name must end in .png")
+            raise FineError(
+                f"the answer cannot be drawn to '{self.out.name}': the name must end in .png"
+            )
 
-    def _as_json(
-        self, answer: Answer | None, verdict: Verdict | None, rules: tuple[NamedRule, ...], drawn: Drawn | None
-    ) -> dict[str, Any]:
+    def _solve(self, model: FINE) -> Solution:
+        x, y, new, *choices = self.images
+        puzzle = PuzzleImages.read(x, y, new, choices)  # each file once, for all that follows
+        calibration = load_calibration(self._model) if choices else None
+        if choices and calibration is None and self.allow_none:
+            raise FineError(
+                f"{self._model} has no {FILE}, which --allow-none needs: make one with `fine "
+                "calibrate`"
+            )
+        answer = judged = drawn = None
+        if calibration is not None:
+            judged = judge(model, calibration, *puzzle)
+            answer = judged.answer
+        elif choices:
+            answer = solve(model, *puzzle)
+        if self.candidates:
+            drawn = draw_answer(model, puzzle.x, puzzle.y, puzzle.new, rules=self.candidates)
+        return Solution(
+            seen=puzzle.prepared(model),
+            answer=answer,
+            judged=judged,
+            none=judged is not None and judged.none and self.allow_none,
+            rules=explain(model, puzzle.x, puzzle.y) if self.explain else (),
+            drawn=drawn,
+        )
+
+    def _as_json(self, solution: Solution) -> dict[str, Any]:
         content: dict[str, Any] = {"model": self._model}
+        answer, judged, drawn = solution.answer, solution.judged, solution.drawn
         if answer is not None:
-            chosen = str(self.pictures[3 + answer.index])
+            chosen = str(self.images[3 + answer.index])
             content["answer"] = {"index": answer.index, "letter": answer.letter, "file": chosen}
             content["probabilities"] = list(answer.probabilities)
-        if verdict is not None:
-            content["confidence"], content["doubts"] = verdict.confidence, list(verdict.doubts)
-            if verdict.none and self.allow_none:
-                content["answer"] = None
-        if rules:
-            content["rules"] = [asdict(rule) for rule in rules]
+        if judged is not None:
+            content["confidence"], content["doubts"] = judged.confidence, list(judged.doubts)
+        if solution.none:
+            content["answer"] = None
+        if solution.rules:
+            content["rules"] = [asdict(rule) for rule in solution.rules]
         if drawn is not None:
-            content["drawn"] = {
-                "file": str(self.out) if self.out else None,
-                "rules": [asdict(rule) for rule in drawn.rules[:10]],
-            }
+            file, rules = str(self.out) if self.out else None, drawn.rules[:10]
+            content["drawn"] = {"file": file, "rules": [asdict(rule) for rule in rules]}
         return content
 
-    def _show(
-        self,
-        model: FINE,
-        answer: Answer | None,
-        verdict: Verdict | None,
-        rules: tuple[NamedRule, ...],
-        drawn: Drawn | None,
-    ) -> None:
-        seen = prepared(model, self.pictures).mul(255).round().byte().cpu()
-        refused = verdict is not None and verdict.none and self.allow_none
-        show_solved(seen, console=console, chosen=None if answer is None or refused else answer.index)
+    def _show(self, solution: Solution) -> None:
+        answer, judged = solution.answer, solution.judged
+        chosen = None if answer is None or solution.none else answer.index
+        seen = solution.seen.mul(255).round().byte().cpu()
+        show_solved(seen, console=console, chosen=chosen)
         if answer is not None:
-            names = [path.name for path in self.pictures[3:]]
+            names = [path.name for path in self.images[3:]]
             for number, probability in enumerate(answer.probabilities):
                 name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
-                show_bar(name, probability, console=console, chosen=number == answer.index and not refused)
-            sure = "" if verdict is None else f", {verdict.confidence:.0%} sure"
-            say("answer: none of these" if refused else f"answer: {answer.letter}, {self.pictures[3 + answer.index]}{sure}")
-        for doubt in verdict.doubts if verdict is not None else ():
+                show_bar(name, probability, console=console, chosen=number == chosen)
+            sure = "" if judged is None else f", {judged.confidence:.0%} sure"
+            file = self.images[3 + answer.index]
+            said = "none of these" if solution.none else f"{answer.letter}, {file}{sure}"
+            say(f"answer: {said}")
+        for doubt in judged.doubts if judged is not None else ():
             say(f"doubt: {doubt}")
-        if rules:
+        if solution.rules:
             say("\nthe composed function does nearly the same as")
-            _list_rules(rules)
-        if drawn is not None:
+            _list_rules(solution.rules)
+        if solution.drawn is not None:
             say(f"\nthe answer, if it is one of the {self.candidates} rules")
-            _list_rules(drawn.rules[:3])
+            _list_rules(solution.drawn.rules[:3])
             if self.out is not None:
                 say(f"drawn to {self.out}")
+
+    def _solve_text(self) -> None:
+        if self.images or self.explain or self.candidates or self.out is not None:
+            raise FineError(
+                "--text solves strings: give no images with it, and none of --explain, "
+                "--candidates and --out"
+            )
+        if len(self.text) != 3:
+            raise FineError(
+                f"{len(self.text)} strings are given: expected 3, such as --text abc abd mmnnpp"
+            )
+        for text, name in zip(self.text, ("x", "y", "new"), strict=True):
+            check_text(text, name)
+        answer = solve_text(load(self._model), *self.text)
+        if not self.json:
+            self._show_text(answer)
+            return
+        content = {"model": self._model, "answer": answer.text, "probability": answer.probability}
+        rules = [asdict(rule) for rule in answer.rules]
+        print(json.dumps({**content, "rules": rules}, indent=2))
+
+    def _show_text(self, answer: TextAnswer) -> None:
+        x, y, new = self.text
+        say(f"{x} → {y}, so {new} → {answer.text}\n")
+        width = max(len(rule.rule) for rule in answer.rules)
+        longest = max(len(rule.answer) for rule in answer.rules)
+        for rule in answer.rules:
+            name = f"{'=' if rule.explains else ' '} {rule.rule:{width}}  {rule.answer:{longest}}"
+            chosen = rule.answer == answer.text
+            show_bar(name, rule.probability, console=console, chosen=chosen)
+        if any(rule.explains for rule in answer.rules):
+            say(f"\n= makes {y} of {x}: these come first")
+        else:
+            say(f"\nno rule makes {y} of {x}: the most probable is taken")
 
 
 def _list_rules(rules: tuple[NamedRule, ...]) -> None:

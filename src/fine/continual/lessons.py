@@ -1,31 +1,31 @@
-"""One more rule for a model that one has: new slots learn it, and everything old is held as it is.
+"""One more rule for a trained model: new slots learn it, and everything old is frozen.
 
     lesson = Lesson.about("affine-omniglot", rules="swap")
     train(lesson.config, Path("runs/with-swap"))
 
-The run is one like any other. It is tested on all rules that the model should know then, the old ones among them. A model whose
-slots are in no group is shown some pairs of old rules first, to know them again when new ones have come; nothing else is learnt
-from those.
+The run is a run like any other. It is tested on all rules that the model should know then, old and
+new. A model whose slots are in no group first looks at some pairs of its old rules, to tell them
+from the new ones later; nothing else is learned from those.
 """
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from torch import nn
-
+from fine.continual.config import ContinualConfig
+from fine.continual.growth import grow
 from fine.errors import FineError
+from fine.models import name_of
 from fine.models.fine import FINE
-from fine.models.growing import MISFITS, grow, grown_to_match, in_a_group, learn_misfits
 from fine.pretrained import load, trained_on
-from fine.protocols import Training
+from fine.puzzles.task import Task
 from fine.rules import rule_set
-from fine.runs import RunConfig
-from fine.tasks import Task
+from fine.training.protocols import Training
 
-LESSON = Training(epochs=12, rate=4e-3, arrival="anchor")
-"""How a rule is learnt: at twice the usual rate, for slots that start from others and an encoder that is held."""
+LESSON = Training(epochs=12, learning_rate=4e-3)
+"""How a rule is learned: at twice the usual rate, because the encoder is frozen."""
 PUZZLES = 4_000
-"""Training puzzles of a lesson, which has only slots to learn."""
+"""Training puzzles of a lesson; few, because only slots learn."""
 
 
 @dataclass(frozen=True)
@@ -34,47 +34,56 @@ class Lesson:
 
     known: str
     """The rules it knows."""
-    config: RunConfig
+    config: ContinualConfig
 
     @staticmethod
-    def about(source: str, *, rules: str, task: str = "", known: str = "", training: Training = LESSON) -> "Lesson":
+    def about(
+        source: str, *, rules: str, task: str = "", known: str = "", training: Training = LESSON
+    ) -> "Lesson":
         """A lesson in ``rules`` for the model called ``source``, a name or a folder.
 
-        Pictures and rules of before are found from the model; a folder that does not say them has to be told.
+        Where the model's folder does not say what it was trained on, give the ``task`` for its
+        images, and the rules ``known``.
         """
-        model, learned = load(source), trained_on(source)
-        if learned is not None and learned.images == "folder":
-            learned = None  # somebody's pictures, who did not say where they are
-        if learned is None and not (task and known):
-            raise FineError(f"{source} does not say what it was trained on: give --task, such as glyphs, and --known, rules")
-        before = Task.preset(task, rules=rules) if task or learned is None else learned
-        known = known or (before.test_rules or before.rules).partition(":")[0]
-        if again := rule_set(known).families.keys() & rule_set(rules).families.keys():
-            raise FineError(f"{source} knows {min(again)} already: give rules that are not among {known}")
+        model, trained = load(source), trained_on(source)
+        if not isinstance(model, FINE):
+            raise FineError(
+                f"{source} is a model of the paper, whose memory cannot grow: give a `fine`"
+            )
+        if trained is not None and trained.images == "folder":
+            trained = None  # somebody's images; an exported model does not say where they are
+        if trained is not None:
+            known = known or (trained.test_rules or trained.rules).partition(":")[0]
+        elif not (task and known):
+            raise FineError(
+                f"{source} does not say what it was trained on: give --task, such as glyphs, and "
+                "--known, rules"
+            )
+        before = Task.preset(task, rules=rules) if task or trained is None else trained
+        again = rule_set(known).families.keys() & rule_set(rules).families.keys()
+        if again:
+            raise FineError(
+                f"{source} knows {min(again)} already: give rules that are not among {known}"
+            )
         about = replace(before, rules=rules, test_rules=f"{known}+{rules}", train_count=PUZZLES)
         about = replace(about, channels=model.channels, size=model.size)
-        settings = asdict(grow(model).config)
-        return Lesson(known, RunConfig(task=about, training=training, settings=settings, grown_from=source))
+        larger = grow(model)
+        config = ContinualConfig(
+            model=name_of(larger),
+            task=about,
+            training=training,
+            settings=asdict(larger.config),
+            strategy="anchor",
+            start_from=source,
+        )
+        return Lesson(known, config)
 
-    def change(self, **task: int | str) -> "Lesson":
-        """The same with another task: `train_count=100, test_count=50`."""
-        return replace(self, config=replace(self.config, task=replace(self.config.task, **task)))  # type: ignore[arg-type]
-
-
-def to_go_on_from(source: str, task: Task, model: nn.Module) -> FINE:
-    """The model called ``source``, with as many slots as the ``model`` of a lesson about this task has."""
-    old = load(source)
-    if old.config.groups or not isinstance(model, FINE) or model.config.groups < 2:
-        return grown_to_match(old, model)
-    new = rule_set(task.rules).families
-    known = [family for family in rule_set(task.test_rules or task.rules).families if family not in new]
-    if not known:
-        raise FineError(f"it is not said what {source} knows already: give test_rules, the rules of before with the new ones")
-    old = in_a_group(old)
-    learn_misfits(old, replace(task, rules="+".join(known), train_count=MISFITS).training_puzzles())
-    return grown_to_match(old, model)
+    def change(self, **fields: Any) -> "Lesson":
+        """The same lesson with other fields of its task, such as `train_count=100`."""
+        task = replace(self.config.task, **fields)
+        return replace(self, config=replace(self.config, task=task))
 
 
 def free_folder(source: str, rules: str) -> Path:
-    """runs/MODEL+RULES, where nobody says otherwise."""
+    """The default folder of a lesson: runs/MODEL+RULES."""
     return Path("runs") / f"{Path(source).name}+{rules}"

@@ -1,8 +1,9 @@
-"""A few puzzles of every old family among those of a new one: how a model is kept from forgetting by showing it again.
+"""Rehearsal: a few puzzles of every old family among those of a new one, against forgetting.
 
-    puzzles = rehearsed(Task.preset("omniglot", rules="rotation+shear+swap"))     # swap, and 200 each of rotation and shear
+    task = Task.preset("omniglot", rules="rotation+shear+swap")
+    puzzles = rehearsed(task)            # swap, and 200 puzzles each of rotation and shear
 
-A puzzle is drawn from its seed and its number, so nothing has to be stored: the old ones are drawn again as they were.
+A puzzle is drawn from its seed and its number, so nothing is stored: old ones are drawn again.
 """
 
 from dataclasses import replace
@@ -10,15 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from fine.puzzles import RIGHT, WRONG, Puzzles
+from fine.puzzles.task import Task
 from fine.rules import rule_set
-from fine.tasks import Task
 
 KEPT = 200
 """Puzzles of an old family that are shown again."""
 
 
 def rehearsed(task: Task, *, seed: int = 0) -> Puzzles:
-    """The training puzzles of the last family of a task, and the first few of each of the others."""
+    """The training puzzles of the last family of a task, and the first few of each other family."""
     rules = rule_set(task.rules)
     *old, new = rules.families
     counts = dict.fromkeys(old, min(KEPT, task.train_count)) | {new: task.train_count}
@@ -28,5 +29,8 @@ def rehearsed(task: Task, *, seed: int = 0) -> Puzzles:
         specs = puzzles.specs.copy()
         specs[:, [RIGHT, WRONG]] += rules.families[name][0]  # rules are numbered within their set
         parts.append(replace(puzzles, rules=rules, specs=specs))
-    whole = [np.concatenate([getattr(part, name) for part in parts]) for name in ("specs", "attempts")]
-    return replace(parts[0], specs=whole[0], attempts=whole[1])
+    return replace(
+        parts[0],
+        specs=np.concatenate([part.specs for part in parts]),
+        attempts=np.concatenate([part.attempts for part in parts]),
+    )

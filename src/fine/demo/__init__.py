@@ -1,7 +1,10 @@
-"""`fine demo`: a page to play with. Draw an example, change it, draw something else, and see what the model makes of it.
+"""`fine demo`, a web page: draw an example, change it, draw something else, see the model's answer.
 
     from fine.demo.app import make_app
-    app = make_app(["all-glyphs"])             # an ASGI application; `fine demo` serves it on this machine
+    app = make_app(["all-glyphs"])             # an ASGI application; `fine demo` serves it locally
 
-It needs fastapi and uvicorn, the extra `demo`. Nothing a visitor sends is ever written to disk.
+It needs fastapi and uvicorn, the extra `demo`. Nothing that a visitor sends is written to disk.
+
+app.py puts the server together. play.py, quiz.py and catalogue.py hold its endpoints, messages.py
+their JSON. models.py passes requests to the models in batches. page/ holds the page itself.
 """

@@ -1,25 +1,26 @@
-"""What takes long to make is made once, however many ask for it at the same time."""
+"""A cache for results that take long to make: threads that need the same one wait for it."""
 
 import functools
 import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-Asked = ParamSpec("Asked")
+Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
 
-def made_once(most: int) -> Callable[[Callable[Asked, Made]], Callable[Asked, Made]]:
-    """Keep the last ``most`` results, as lru_cache does; who asks while one is being made waits, and makes no second one."""
+def made_once(most: int) -> Callable[[Callable[Arguments, Made]], Callable[Arguments, Made]]:
+    """Like lru_cache, keep the last ``most`` results, but never make one twice at the same time."""
 
-    def keep(make: Callable[Asked, Made]) -> Callable[Asked, Made]:
-        kept, making = functools.lru_cache(maxsize=most)(make), threading.Lock()
+    def decorate(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+        cached = functools.lru_cache(maxsize=most)(make)
+        lock = threading.Lock()
 
         @functools.wraps(make)
-        def ask(*arguments: Asked.args, **options: Asked.kwargs) -> Made:
-            with making:
-                return kept(*arguments, **options)  # type: ignore[arg-type]  # unhashable arguments are refused by lru_cache
+        def get(*arguments: Arguments.args, **options: Arguments.kwargs) -> Made:
+            with lock:
+                return cached(*arguments, **options)  # type: ignore[arg-type]  # hashable or refused
 
-        return ask
+        return get
 
-    return keep
+    return decorate

@@ -1,15 +1,17 @@
-"""What stands between the page and the rest of the world: a limit on what is read, and headers on what is sent."""
+"""Protects the server: limits the size of requests, and adds security headers to responses."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 1_000_000
-"""Bytes of a request; a puzzle of eight choices has about 15,000."""
+"""Bytes of a request; a puzzle with eight choices has about 15,000."""
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -18,11 +20,11 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-"""The page may load its own files and nothing else, from nowhere else, and no other page may frame it."""
+"""The page may load its own files and nothing else, and no other page may frame it."""
 
 
 class Guard:
-    """An ASGI application around another one."""
+    """ASGI middleware."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -45,18 +47,23 @@ class Guard:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return
-            body, more = body + message.get("body", b""), message.get("more_body", False)
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
             if len(body) > LARGEST_BODY:
-                reason = f"the request is larger than {LARGEST_BODY:,} bytes: send fewer or smaller pictures"
-                await JSONResponse({"error": reason}, status_code=413)(scope, receive, guarded_send)
+                reason = (
+                    f"the request is larger than {LARGEST_BODY:,} bytes: "
+                    "send fewer or smaller images"
+                )
+                response = JSONResponse({"error": reason}, status_code=413)
+                await response(scope, receive, guarded_send)
                 return
-        told = False
+        replayed = False
 
         async def replay() -> Message:
-            nonlocal told
-            if told:
+            nonlocal replayed
+            if replayed:
                 return await receive()
-            told = True
+            replayed = True
             return {"type": "http.request", "body": body, "more_body": False}
 
         await self.app(scope, replay, guarded_send)

@@ -1,4 +1,4 @@
-"""What the page and the program say to each other, checked on the way in and described for OpenAPI."""
+"""The JSON between page and server: requests are checked, everything is described for OpenAPI."""
 
 from typing import Annotated
 
@@ -6,65 +6,74 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fine.demo.wire import LONGEST_TEXT
 
-Picture = Annotated[str, Field(max_length=LONGEST_TEXT, description="a PNG as a data URL, or its bytes as base64")]
+Png = Annotated[
+    str,
+    Field(max_length=LONGEST_TEXT, description="a PNG as a data URL, or its bytes as base64"),
+]
 Name = Annotated[str, Field(max_length=200)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
-class Asked(BaseModel):
-    """A request: fields nobody has heard of are refused."""
+class StrictModel(BaseModel):
+    """A request: unknown fields and values of another type are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Step(Asked):
+class Step(StrictModel):
     """A rule by its family and parameters."""
 
     family: Name
     parameters: list[Annotated[float, Field(allow_inf_nan=False)]] = Field(max_length=8)
 
 
-class Puzzle(Asked):
-    """An example pair, a new picture and the choices."""
+class Puzzle(StrictModel):
+    """An example pair, a new image and the choices."""
 
     model: Name
-    x: Picture
-    y: Picture
-    new: Picture
-    choices: list[Picture] = Field(min_length=2, max_length=8)
+    x: Png
+    y: Png
+    new: Png
+    choices: list[Png] = Field(min_length=2, max_length=8)
 
 
 class Solved(BaseModel):
-    """The choice of a model, and how likely it thinks each of them."""
+    """The choice of a model, and the probability of each."""
 
     index: int
     probabilities: list[Probability]
 
 
-class Play(Asked):
-    """What is on the page: x, what happens to it or what it became, and x'."""
+class Play(StrictModel):
+    """What is on the page: x, the rules that change it or the changed image y, and x'."""
 
     model: Name
     source: Name = Field(description="where the wrong object among the choices comes from")
-    x: Picture
-    new: Picture
-    steps: list[Step] = Field(default=[], max_length=4, description="rules that make y of x, one after the other")
-    y: Picture | None = Field(default=None, description="y itself, if it was drawn and not made by rules")
+    x: Png
+    new: Png
+    steps: list[Step] = Field(
+        default=[], max_length=4, description="rules that make y of x, one after the other"
+    )
+    y: Png | None = Field(
+        default=None, description="y itself, if it was drawn and not made by rules"
+    )
     map: Name = Field(default="all", description="the map to put the function on: all, or a family")
     seed: int = Field(default=0, ge=0, lt=2**32, description="another seed, other wrong choices")
 
 
 class Choice(BaseModel):
-    """One of the four pictures to choose from."""
+    """One of the images to choose from."""
 
-    picture: Picture
-    kind: str = Field(description="right, wrong rule, wrong object, both wrong; possible if y was drawn by hand")
-    words: str = Field(description="the rule that made it")
+    picture: Png
+    kind: str = Field(
+        description="right, wrong rule, wrong object, both wrong; possible if y was drawn by hand"
+    )
+    words: str = Field(description="the rules that made it, in words")
     probability: Probability
 
 
 class Named(BaseModel):
-    """A rule that the model thinks likely."""
+    """A rule, and how probable the model finds it."""
 
     family: str
     words: str
@@ -72,34 +81,34 @@ class Named(BaseModel):
 
 
 class Played(BaseModel):
-    """What the model makes of it."""
+    """The model's answer to what is on the page."""
 
-    y: Picture
+    y: Png
     choices: list[Choice]
     picked: int
     named: list[Named]
-    drawn: Picture = Field(description="its answer without any choices: x' under the first of the named rules")
+    drawn: Png = Field(description="its answer without choices: x' under the first named rule")
     place: tuple[float, float] = Field(description="of the composed function, on the map")
 
 
-class RandomPicture(BaseModel):
-    """A picture of a source, and its class."""
+class RandomImage(BaseModel):
+    """An image of a source, and its class."""
 
-    picture: Picture
+    picture: Png
     name: str
 
 
 class QuizPuzzle(BaseModel):
-    """A puzzle of the quiz; its answer is told once a choice is made."""
+    """A puzzle of the quiz; the answer follows once a choice is made."""
 
     number: int
-    x: Picture
-    y: Picture
-    new: Picture
-    choices: list[Picture]
+    x: Png
+    y: Png
+    new: Png
+    choices: list[Png]
 
 
-class QuizChoice(Asked):
+class QuizChoice(StrictModel):
     """What a person chose."""
 
     model: Name
@@ -108,10 +117,10 @@ class QuizChoice(Asked):
 
 
 class QuizResult(BaseModel):
-    """Who was right."""
+    """The right choice, and the model's."""
 
     right: int = Field(description="the place of the right choice")
-    picked: int = Field(description="the place the model chose")
+    picked: int = Field(description="the place of the model's choice")
     probabilities: list[Probability]
     kinds: list[str]
     words: str = Field(description="the hidden rule")
@@ -128,33 +137,35 @@ class MapPoint(BaseModel):
 
 
 class Control(BaseModel):
-    """A slider: the values a parameter can take."""
+    """A slider: the values that a parameter can take."""
 
     name: str
     values: list[float]
     texts: list[str] = Field(description="the values as people write them")
 
 
-class FamilyHere(BaseModel):
-    """A family of rules and how to choose one of them."""
+class FamilyInfo(BaseModel):
+    """A family of rules, and how to choose one of them."""
 
     name: str
     title: str
-    controls: list[Control] = Field(description="a slider for each parameter, where every combination is a rule")
+    controls: list[Control] = Field(
+        description="a slider for each parameter, if every combination of values is a rule"
+    )
     rules: list[list[float]] = Field(description="the parameters of every rule")
     words: list[str]
 
 
-class ModelHere(BaseModel):
-    """A model that can be asked."""
+class ModelInfo(BaseModel):
+    """A model to choose."""
 
     name: str
     families: list[str] = Field(description="what it was trained on")
     colour: bool
 
 
-class SourceHere(BaseModel):
-    """A source of pictures."""
+class SourceInfo(BaseModel):
+    """A source of images."""
 
     name: str
     title: str
@@ -162,11 +173,11 @@ class SourceHere(BaseModel):
 
 
 class About(BaseModel):
-    """What there is to play with."""
+    """Everything the page offers."""
 
-    models: list[ModelHere]
-    sources: list[SourceHere]
-    families: list[FamilyHere]
+    models: list[ModelInfo]
+    sources: list[SourceInfo]
+    families: list[FamilyInfo]
     size: int
     puzzles: int
 

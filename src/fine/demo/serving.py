@@ -1,4 +1,4 @@
-"""Serving the page: a free port, a browser that opens when the page is there, and a quiet end at Ctrl-C."""
+"""Serves the page: finds a free port, opens a browser once the page is ready, ends at Ctrl-C."""
 
 import socket
 import threading
@@ -11,43 +11,71 @@ from fine.demo.app import make_app
 from fine.errors import FineError
 
 PORT = 8000
-"""Where the page is unless told otherwise; if it is taken, the next free one of the hundred after it."""
+"""The first port to try if none is given; the hundredth after it is the last."""
+_PORTS = 100
 
 
-def serve(models: Sequence[str], *, host: str, port: int | None, open_page: bool, say: Callable[[str], None]) -> None:
-    """Serve the page until Ctrl-C."""
+def serve(
+    models: Sequence[str],
+    *,
+    host: str,
+    port: int | None,
+    open_page: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Serve the page until Ctrl-C; ``say`` prints its address."""
     with listen(host, port) as listening:
         address = address_of(listening)
-        config = uvicorn.Config(make_app(models), log_level="warning", server_header=False, timeout_graceful_shutdown=2)
-        _Server(config, ready=lambda: _welcome(address, open_page, say)).run(sockets=[listening])
+
+        def welcome() -> None:
+            say(f"the page is at {address}    Ctrl-C ends it")
+            if open_page:  # on a thread, because some browsers keep the caller waiting
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+        config = uvicorn.Config(
+            make_app(models),
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        _Server(config, ready=welcome).run(sockets=[listening])
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens on the port, or on the next free one if none was asked for."""
+    """A socket that listens on the port, or on the first free one from 8000 if none is given."""
     if port is not None and not 0 <= port < 2**16:
         raise FineError(f"there is no port {port}: give 1 to 65535, or 0 for any free one")
     try:
-        family, _, _, _, (address, *_) = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
-        raise FineError(f"'{host}' is no address of this machine: give 127.0.0.1, or 0.0.0.0 for the whole network") from None
-    for candidate in range(PORT, PORT + 100) if port is None else [port]:
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio lets small answers wait 40 ms
+        raise FineError(
+            f"'{host}' is no address of this machine: give 127.0.0.1, or 0.0.0.0 for the whole "
+            "network"
+        ) from None
+    family, _, _, _, (address, *_) = found[0]
+    for candidate in range(PORT, PORT + _PORTS) if port is None else [port]:
+        # With the protocol named, asyncio sends small answers at once and not 40 ms later.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((address, candidate))
-            listening.listen(1024)  # now, so that nobody else can take it while the models are loaded
+            listening.listen(1024)  # now, so that the port stays ours while models are loaded
         except PermissionError:
             listening.close()
-            raise FineError(f"port {candidate} is not for everyone to use: give one above 1023") from None
+            raise FineError(
+                f"port {candidate} is reserved for administrators: give one above 1023"
+            ) from None
         except OSError:
             listening.close()
             if port is not None:
                 raise FineError(
-                    f"port {port} on {host} is taken or not ours: give another --port, or none for the next free one"
+                    f"port {port} on {host} is taken or not ours: give another --port, or none "
+                    "for the next free one"
                 ) from None
         else:
             return listening
-    raise FineError(f"ports {PORT} to {PORT + 99} on {host} are all taken: give another --port")
+    last = PORT + _PORTS - 1
+    raise FineError(f"ports {PORT} to {last} on {host} are all taken: give another --port")
 
 
 def address_of(listening: socket.socket) -> str:
@@ -58,7 +86,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready, and leaves Ctrl-C without a word."""
+    """Calls ``ready`` as soon as it answers."""
 
     def __init__(self, config: uvicorn.Config, *, ready: Callable[[], None]):
         super().__init__(config)
@@ -68,9 +96,3 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self.ready()
-
-
-def _welcome(address: str, open_page: bool, say: Callable[[str], None]) -> None:
-    say(f"the page is at {address}    Ctrl-C ends it")
-    if open_page:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some browsers keep the caller waiting

@@ -1,4 +1,4 @@
-"""One model and all that the page asks of it: scores of choices, the rule by name, a place on the map."""
+"""One model and all that the page needs of it: scores of choices, rules by name, places on maps."""
 
 import functools
 from collections.abc import Sequence
@@ -10,45 +10,47 @@ import torch
 from torch import Tensor
 
 from fine.demo.caching import made_once
-from fine.demo.function_map import A_FAMILY, ONE_FAMILY, FunctionMap, make_map
-from fine.demo.sources import pictures_of
-from fine.functions.charts import function_vectors
-from fine.models.fine import FINE
+from fine.demo.page_map import PageMap, make_page_map
+from fine.demo.sources import images_of
+from fine.errors import FineError, unknown
+from fine.inference import NamedRule, function
+from fine.models.paper import FINE
 from fine.pretrained import load, names, trained_on
-from fine.rules import RuleSet, rule_set
-from fine.solving import NamedRule, explain
+from fine.rules import RuleSet, rule_set, tested_families
 
 EVERYTHING = "all"
-"""The map of all families; the other maps show one family each."""
+"""The map of all families; every other map shows one family."""
+_ON_SHARED_MAP, _ON_OWN_MAP = 60, 240  # functions of a family
 
 
-class Scoring(NamedTuple):
-    """A question: how likely is each choice?"""
+class ScoreRequest(NamedTuple):
+    """How probable is each choice?"""
 
     model: str
-    pictures: Tensor
+    images: Tensor
     """(3 + k, channels, size, size): x, y, x' and the choices."""
 
 
-class Explaining(NamedTuple):
-    """A question: what happened to x, and where is that on the map?"""
+class ExplainRequest(NamedTuple):
+    """What happened to x, and where does that lie on a map?"""
 
     model: str
-    pictures: Tensor
+    pair: Tensor
     """(2, channels, size, size): x and y."""
     map: str
-    named: int
+    most: int
     """How many rules to name."""
 
 
 class Explanation(NamedTuple):
-    """What a model makes of an example pair."""
+    """The answer to an ExplainRequest."""
 
-    named: tuple[NamedRule, ...]
+    rules: tuple[NamedRule, ...]
+    """The most probable first."""
     place: tuple[float, float]
 
 
-Question = Scoring | Explaining
+ModelRequest = ScoreRequest | ExplainRequest
 Answer = Tensor | Explanation
 
 
@@ -59,15 +61,18 @@ class Solver:
     name: str
     model: FINE
     rules_name: str
-    """The rules it was trained on."""
+    """The rules it was trained on, by name."""
 
     @staticmethod
-    def of(model: str) -> "Solver":
-        """A model that comes with the package, or the one in a folder, which then goes by the folder's name."""
+    def load(model: str) -> "Solver":
+        """A bundled pretrained model, or the one in a folder, which then has the folder's name."""
+        loaded = load(model)
+        if loaded.config.encoder == "strings":
+            raise FineError(
+                f"'{model}' reads strings, not images: the demo needs a model of images"
+            )
         name = model if model in names() else Path(model).resolve().name
-        loaded, task = load(model), trained_on(model)
-        known = (task.test_rules or task.rules).partition(":")[0] if task else EVERYTHING
-        return Solver(name, loaded, known)
+        return Solver(name, loaded, _rules_on_page(model))
 
     @property
     def channels(self) -> int:
@@ -81,37 +86,55 @@ class Solver:
     def rules(self) -> RuleSet:
         return rule_set(self.rules_name)
 
+    @torch.no_grad()
     def score(self, puzzles: Tensor) -> Tensor:  # (b, 3 + k, channels, size, size) -> (b, k)
         """The probability of each choice."""
-        with torch.no_grad():
-            return self.model(puzzles).softmax(1)
+        return self.model(puzzles).softmax(1)
 
-    def explain(self, question: Explaining) -> Explanation:
-        """The rules most like what happened, and the place of the composed function."""
-        x, y = question.pictures
-        named = explain(self.model, x, y, rules=self.rules_name, k=question.named)
-        across, down = self.map(question.map)[0].place(function_vectors(self.model, x[None], y[None]))[0].tolist()
-        return Explanation(named, (across, down))
+    def explain(self, request: ExplainRequest) -> Explanation:
+        """The rules nearest to the composed function, and its place on the map."""
+        x, y = request.pair
+        composed = function(x, y, model=self.model)
+        rules = composed.nearest(rules=self.rules_name, k=request.most)
+        across, up = self.map(request.map).place(composed.vector())[0].tolist()
+        return Explanation(rules, (across, up))
+
+    def check_map(self, family: str) -> None:
+        """Refuse a map that there is none of."""
+        maps = (EVERYTHING, *self.rules.families)
+        if family not in maps:
+            raise unknown("map", family, maps)
 
     @made_once(16)
-    def map(self, family: str) -> tuple[FunctionMap, RuleSet]:
-        """The map of one family, or of everything, and the rules on it."""
-        images = pictures_of("glyphs", channels=self.channels, size=self.size)
-        rules = self.rules if family == EVERYTHING else rule_set(family)
-        count = A_FAMILY if family == EVERYTHING else ONE_FAMILY
-        return make_map(self.model, images, rules, count=count), rules
+    def map(self, family: str) -> PageMap:
+        """The map of one family, or of all."""
+        images = images_of("glyphs", channels=self.channels, size=self.size)
+        if family == EVERYTHING:
+            return make_page_map(self.model, images, self.rules, count=_ON_SHARED_MAP)
+        return make_page_map(self.model, images, rule_set(family), count=_ON_OWN_MAP)
 
 
-def answer_all(solvers: dict[str, Solver], questions: Sequence[Question]) -> list[Answer]:
-    """Answers in the order of the questions; choices of one model and number are scored in one batch."""
+def _rules_on_page(model: str) -> str:
+    """The families that a model was trained on and the page offers; all, if that leaves none."""
+    task = trained_on(model)
+    if task is None:
+        return EVERYTHING
+    trained, _, _ = (task.test_rules or task.rules).partition(":")
+    families = [name for name in rule_set(trained).families if name in tested_families()]
+    return "+".join(families) or EVERYTHING
+
+
+def answer_all(solvers: dict[str, Solver], requests: Sequence[ModelRequest]) -> list[Answer]:
+    """Answers in the order of the requests; puzzles of one model and shape are scored together."""
     answers: dict[int, Answer] = {}
-    together: dict[tuple[str, int], list[int]] = {}
-    for number, question in enumerate(questions):
-        if isinstance(question, Scoring):
-            together.setdefault((question.model, len(question.pictures)), []).append(number)
+    puzzles: dict[tuple[str, int], dict[int, Tensor]] = {}
+    for number, request in enumerate(requests):
+        if isinstance(request, ScoreRequest):
+            group = puzzles.setdefault((request.model, len(request.images)), {})
+            group[number] = request.images
         else:
-            answers[number] = solvers[question.model].explain(question)
-    for (model, _), numbers in together.items():
-        scores = solvers[model].score(torch.stack([questions[number].pictures for number in numbers]))
-        answers.update(zip(numbers, scores, strict=True))
-    return [answers[number] for number in range(len(questions))]
+            answers[number] = solvers[request.model].explain(request)
+    for (model, _), group in puzzles.items():
+        scores = solvers[model].score(torch.stack(list(group.values())))
+        answers.update(zip(group, scores, strict=True))
+    return [answers[number] for number in range(len(requests))]

@@ -1,6 +1,6 @@
-"""Pictures on their way between page and model: small PNGs as text one way, tensors the other.
+"""Images between page and model: base64 PNGs on one side, tensors on the other.
 
-What comes in is not to be trusted: its length is checked before it is decoded, and its size before its pixels are.
+Input is not trusted: its length is checked before it is decoded, its size before its pixels are.
 """
 
 import base64
@@ -12,39 +12,47 @@ from PIL import Image
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.solving import read_picture
+from fine.inference import read_image
 
 PREFIX = "data:image/png;base64,"
 LONGEST_TEXT = 100_000
-"""Characters of a picture; a 32 × 32 one has about a thousand."""
+"""Characters of an image; one of 32 × 32 pixels has about a thousand."""
 LARGEST_SIDE = 512
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def read_png(text: str) -> Tensor:
-    """A PNG as base64, with or without the prefix of a data URL -> float (channels, side, side) in 0..1."""
+def read_png(text: str) -> Tensor:  # (channels, side, side)
+    """A PNG as base64, with or without the prefix of a data URL -> brightness in 0..1."""
     if len(text) > LONGEST_TEXT:
-        raise FineError(f"the picture has {len(text):,} characters: send a PNG of at most {LONGEST_TEXT:,} as base64")
+        raise FineError(
+            f"the image has {len(text):,} characters: send a PNG of at most {LONGEST_TEXT:,} as "
+            "base64"
+        )
     try:
         content = base64.b64decode(text.removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError) as problem:
-        raise FineError("the picture is not base64: send a PNG as a data URL, or its bytes as base64") from problem
+        raise FineError(
+            "the image is not base64: send a PNG as a data URL, or its bytes as base64"
+        ) from problem
     width, height = _size(content)
     if not 0 < max(width, height) <= LARGEST_SIDE:
-        raise FineError(f"the picture is {width:,} × {height:,} pixels: send one of at most {LARGEST_SIDE} × {LARGEST_SIDE}")
-    return read_picture(content)
+        raise FineError(
+            f"the image is {width:,} × {height:,} pixels: send one of at most "
+            f"{LARGEST_SIDE} × {LARGEST_SIDE}"
+        )
+    return read_image(content)
 
 
 def _size(content: bytes) -> tuple[int, int]:
-    """Width and height as the first bytes of a PNG file tell them."""
+    """Width and height, from the header of a PNG file."""
     if not content.startswith(_SIGNATURE) or content[12:16] != b"IHDR" or len(content) < 24:
-        raise FineError("the picture is no PNG: send one as a data URL, or its bytes as base64")
+        raise FineError("the image is no PNG: send one as a data URL, or its bytes as base64")
     return struct.unpack(">II", content[16:24])
 
 
-def write_png(picture: Tensor) -> str:
-    """A picture (channels, size, size) in 0..1 -> a data URL that an <img> can show."""
-    pixels = picture.detach().clamp(0, 1).mul(255).round().byte().permute(1, 2, 0).numpy()
+def write_png(image: Tensor) -> str:  # (channels, size, size) in 0..1
+    """An image as a data URL for an <img>."""
+    pixels = image.detach().clamp(0, 1).mul(255).round().byte().permute(1, 2, 0).numpy()
     file = io.BytesIO()
     Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(file, "PNG")
     return PREFIX + base64.b64encode(file.getvalue()).decode("ascii")

@@ -1,104 +1,102 @@
 """Puzzles in a terminal, in half-block characters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from string import ascii_uppercase
 
 from rich.console import Console
 from rich.text import Text
 from torch import Tensor
 
-from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, View, look_at
+from fine.drawing.views import CROSS, LETTERS, TICK, Chosen, Numbers, View, make_views
 from fine.images.resampling import shrink
 from fine.puzzles import Puzzles
 
 SHADES = " .:-=+*#%@"
 """Dark to bright, for terminals without colour."""
 
-_ANSI = {TICK: "green", CROSS: "red", "": ""}  # a terminal's own green and red fit its own ground
-_ASCII = str.maketrans({"→": ">", TICK: "v", CROSS: "x", "×": "x", "°": "", "·": "-", "█": "#", "░": "."})
-_GROUND = 28  # brightness of black
+_ANSI = {TICK: "green", CROSS: "red", "": ""}  # a terminal's own green and red fit its background
+_ASCII = str.maketrans(
+    {"→": ">", TICK: "v", CROSS: "x", "×": "x", "°": "", "·": "-", "█": "#", "░": "."}
+)
+_BLACK = 28  # brightness that black is shown with, so that an image has an edge in a dark terminal
+_SPACE = "   "  # between images
 
 
-def show(puzzles: Puzzles, numbers: Numbers, *, console: Console, answers: bool = False, chosen: Chosen | None = None) -> None:
-    """Draw puzzles in the terminal, two pixels a character; in ASCII shades where there is no colour."""
-    coloured, size, write = _means(console)
-    for heading, views in look_at(puzzles, numbers, answers, chosen).items():
+def show(
+    puzzles: Puzzles,
+    numbers: Numbers,
+    *,
+    console: Console,
+    answers: bool = False,
+    chosen: Chosen | None = None,
+) -> None:
+    """Draw puzzles in the terminal, two pixels a character; without colour, in ASCII shades."""
+    tiles = Tiles(console)
+    for heading, views in make_views(puzzles, numbers, answers=answers, chosen=chosen).items():
         if heading:
-            write(Text(heading, style="bold"))
-            write(Text())
+            tiles.write(Text(heading, style="bold"))
+            tiles.write(Text())
         for view in views:
-            if view.texts:
-                _show_texts(view, write)
-                continue
-            pictures = [_cells(picture, coloured) for picture in shrink(view.pictures, size)]
-            labels = Text("   ").join(
-                Text(f"{letter} {mark}".strip().center(size), style=f"bold {_ANSI[mark]}".strip())
-                for letter, mark in zip(LETTERS, view.marks, strict=True)
-            )
-            write(Text(" · ".join(filter(None, (f"puzzle {view.number}", view.rule, view.verdict))), style="dim"))
-            for line in _beside([*pictures[:3], _question(size, coloured)], arrows=True):
-                write(line)
-            write(Text())
-            for line in [*_beside(pictures[3:], arrows=False), labels, Text()]:
-                write(line)
+            tiles.write(Text(view.caption, style="dim"))
+            if view.strings:
+                _show_strings(view, tiles)
+            else:
+                _show_images(view, tiles)
+            tiles.write(Text())
 
 
-def _show_texts(view: View, write: Callable[[Text], None]) -> None:
-    """A puzzle over strings: the example, the question and the choices, a line each."""
-    x, y, new, *choices = view.texts
+def _show_images(view: View, tiles: "Tiles") -> None:
+    tiles.beside(view.images[:3], arrows=True, question=True)
+    tiles.write(Text())
+    tiles.beside(view.images[3:], arrows=False)
+    marked = zip(LETTERS, view.marks, strict=True)
+    tiles.labels(
+        [(f"{letter} {mark}".strip(), f"bold {_ANSI[mark]}".strip()) for letter, mark in marked]
+    )
+
+
+def _show_strings(view: View, tiles: "Tiles") -> None:
+    """A puzzle about strings: the hint, what is asked, and the choices, in a line each."""
+    x, y, new, *choices = view.strings
+    tiles.write(Text(f"{x} → {y}"))
+    tiles.write(Text(f"{new} → ?"))
     labels = [
         Text(f"{letter} {choice} {mark}".strip(), style=_ANSI[mark])
         for letter, choice, mark in zip(LETTERS, choices, view.marks, strict=True)
     ]
-    write(Text(" · ".join(filter(None, (f"puzzle {view.number}", view.rule, view.verdict))), style="dim"))
-    for line in (Text(f"{x} → {y}"), Text(f"{new} → ?"), Text("   ").join(labels), Text()):
-        write(line)
+    tiles.write(Text(_SPACE).join(labels))
 
 
-def show_solved(pictures: Tensor, *, console: Console, chosen: int | None = None) -> None:
-    """Draw one puzzle with any number of choices, uint8 (3 + k, channels, 32, 32), and mark the one that was chosen."""
-    coloured, size, write = _means(console)
-    cells = [_cells(picture, coloured) for picture in shrink(pictures, size)]
-    for line in _beside([*cells[:3], _question(size, coloured)], arrows=True):
-        write(line)
-    for first in range(0, len(cells) - 3, 4):
-        row = cells[3 + first : 7 + first]
-        labels = Text("   ").join(
-            Text(f"{name} {TICK if number == chosen else ''}".strip().center(size), style="bold" if number == chosen else "")
-            for number, name in ((number, choice_name(number)) for number in range(first, first + len(row)))
+def show_solved(images: Tensor, *, console: Console, chosen: int | None = None) -> None:
+    """Draw one puzzle and mark the choice that was taken.
+
+    The images are uint8 (3 + k, channels, size, size): x, y, x' and any number of choices.
+    """
+    tiles = Tiles(console)
+    tiles.beside(images[:3], arrows=True, question=True)
+    choices = images[3:]
+    for first in range(0, len(choices), 4):
+        row = choices[first : first + 4]
+        tiles.write(Text())
+        tiles.beside(row, arrows=False)
+        names = {number: choice_name(number) for number in range(first, first + len(row))}
+        tiles.labels(
+            [
+                (f"{name} {TICK}", "bold") if number == chosen else (name, "")
+                for number, name in names.items()
+            ]
         )
-        for line in [Text(), *_beside(row, arrows=False), labels]:
-            write(line)
-    write(Text())
-
-
-class Tiles:
-    """Pictures on a console, a line of them below another."""
-
-    def __init__(self, console: Console):
-        self.coloured, self.size, self.write = _means(console)
-
-    def beside(self, pictures: Tensor, *, arrows: bool, question: bool = False) -> None:
-        """Up to four pictures, uint8 (n, channels, size, size), in pairs with arrows between; or one, and a question mark."""
-        cells = [_cells(picture, self.coloured) for picture in shrink(pictures, self.size)]
-        for line in _beside([*cells, *([_question(self.size, self.coloured)] if question else [])], arrows=arrows):
-            self.write(line)
-
-    def labels(self, texts: Sequence[str], *, across: int = 1) -> None:
-        """A text in the middle below every picture, or below every ``across`` of them."""
-        width = across * self.size + 3 * (across - 1)
-        self.write(Text("   ").join(Text(text.center(width), style="bold green" if TICK in text else "bold") for text in texts))
+    tiles.write(Text())
 
 
 def show_bar(name: str, probability: float, *, console: Console, chosen: bool = False) -> None:
     """A line with a probability as a bar and in per cent."""
-    _, _, write = _means(console)
     width = max(10, min(30, console.width - 50))
     full = round(probability * width)
     line = Text(f"{name}  ")
     line.append("█" * full, style="green" if chosen else "cyan")
     line.append("░" * (width - full), style="dim")
-    write(line.append(f" {probability:6.1%}"))
+    Tiles(console).write(line.append(f" {probability:6.1%}"))
 
 
 def choice_name(number: int) -> str:
@@ -106,40 +104,72 @@ def choice_name(number: int) -> str:
     return ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1)
 
 
-def _means(console: Console) -> tuple[bool, int, Callable[[Text], None]]:
-    """Whether a console has colours, how large a picture is drawn on it, and how a line is written to it."""
-    coloured = console.color_system in ("256", "truecolor") and not console.no_color and not console.options.ascii_only
-    size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))
+class Tiles:
+    """Images on a console, in rows of up to four."""
 
-    def write(line: Text) -> None:
-        if console.options.ascii_only:
+    def __init__(self, console: Console):
+        self.console = console
+        self.ascii_only = console.options.ascii_only
+        has_colours = console.color_system in ("256", "truecolor") and not console.no_color
+        self.coloured = has_colours and not self.ascii_only
+        self.size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))  # characters across an image
+
+    def write(self, line: Text) -> None:
+        """Write a line, in the characters that the console has."""
+        if self.ascii_only:
             line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
-        if not coloured:  # spaces with a ground are part of a picture
+        if not self.coloured:  # with colours, spaces at the end are part of an image
             line.rstrip()
-        console.print(line, no_wrap=True, overflow="crop", highlight=False)
+        self.console.print(line, no_wrap=True, overflow="crop", highlight=False)
 
-    return coloured, size, write
+    def beside(self, images: Tensor, *, arrows: bool, question: bool = False) -> None:
+        """Images side by side, uint8 (n, channels, size, size), and perhaps a question mark.
+
+        ``arrows`` stand between the first and the second, and between the third and the fourth.
+        """
+        tiles = [self._tile(image) for image in shrink(images, self.size)]
+        if question:
+            tiles.append(self._question())
+        for number, parts in enumerate(zip(*tiles, strict=True)):
+            line = Text()
+            at_half_height = number == len(tiles[0]) // 2
+            for place, part in enumerate(parts):
+                arrow = arrows and at_half_height and place != 2
+                if place:
+                    line.append(" → " if arrow else _SPACE)
+                line.append_text(part)
+            self.write(line)
+
+    def labels(self, labels: Sequence[tuple[str, str]], *, across: int = 1) -> None:
+        """(text, style) centred below every image, or below every ``across`` of them."""
+        width = across * self.size + len(_SPACE) * (across - 1)
+        texts = [Text(text.center(width), style=style) for text, style in labels]
+        self.write(Text(_SPACE).join(texts))
+
+    def _tile(self, image: Tensor) -> list[Text]:
+        """An image (channels, size, size) as lines of characters, each two pixels high."""
+        if not self.coloured:
+            brightness = image.float().mean(0).unflatten(0, (-1, 2)).mean(1) / 255
+            shades = brightness.sqrt() * (len(SHADES) - 1)  # the root keeps thin strokes readable
+            rows = shades.round().int().tolist()
+            return _ruled([Text("".join(SHADES[shade] for shade in row)) for row in rows])
+        if len(image) == 1:
+            image = (_BLACK + image.float() * (1 - _BLACK / 255)).byte().expand(3, -1, -1)
+        rows = image.permute(1, 2, 0).tolist()
+        return [_half_blocks(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
+
+    def _question(self) -> list[Text]:
+        style = f"bold white on {_rgb([_BLACK] * 3)}" if self.coloured else ""
+        height = self.size // 2
+        texts = ["?" if line == height // 2 else "" for line in range(height)]
+        lines = [Text(text.center(self.size), style=style) for text in texts]
+        return lines if self.coloured else _ruled(lines)
 
 
-def _cells(picture: Tensor, coloured: bool) -> list[Text]:
-    """A picture (channels, size, size) as lines of characters, each two pixels high."""
-    if not coloured:
-        brightness = picture.float().mean(0).unflatten(0, (-1, 2)).mean(1) / 255
-        shades = (brightness.sqrt() * (len(SHADES) - 1)).round().int().tolist()  # the root keeps thin strokes readable
-        return _ruled([Text("".join(SHADES[shade] for shade in row)) for row in shades])
-    if len(picture) == 1:  # lift the ground off black, so that a picture has an edge in a dark terminal
-        picture = (_GROUND + picture.float() * (1 - _GROUND / 255)).byte().expand(3, -1, -1)
-    rows = picture.permute(1, 2, 0).tolist()
-    return [
-        Text.assemble(*(("▀", f"{_rgb(top)} on {_rgb(low)}") for top, low in zip(upper, lower, strict=True)))
-        for upper, lower in zip(rows[::2], rows[1::2], strict=True)
-    ]
-
-
-def _question(size: int, coloured: bool) -> list[Text]:
-    style = f"bold white on {_rgb([_GROUND] * 3)}" if coloured else ""
-    lines = [Text(("?" if line == size // 4 else "").center(size), style=style) for line in range(size // 2)]
-    return lines if coloured else _ruled(lines)
+def _half_blocks(upper: list[list[int]], lower: list[list[int]]) -> Text:
+    """Two rows of pixels as one line."""
+    pixels = zip(upper, lower, strict=True)
+    return Text.assemble(*(("▀", f"{_rgb(top)} on {_rgb(bottom)}") for top, bottom in pixels))
 
 
 def _rgb(colour: Sequence[int]) -> str:
@@ -147,17 +177,6 @@ def _rgb(colour: Sequence[int]) -> str:
 
 
 def _ruled(lines: list[Text]) -> list[Text]:
-    """A picture between two rules, which show where it ends when its dark ground does not."""
+    """An image between two rules, which show where it ends when its dark background does not."""
     rule = Text("-" * len(lines[0]))
     return [rule, *lines, rule]
-
-
-def _beside(pictures: Sequence[Sequence[Text]], *, arrows: bool) -> list[Text]:
-    """Four pictures as one, the arrows at half height."""
-    lines = [Text() for _ in pictures[0]]
-    for position, picture in enumerate(pictures):
-        for number, (line, part) in enumerate(zip(lines, picture, strict=True)):
-            if position:
-                line.append(" → " if arrows and position != 2 and number == len(lines) // 2 else "   ")
-            line.append_text(part)
-    return lines

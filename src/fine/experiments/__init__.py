@@ -1,7 +1,12 @@
-"""The paper's tables and figures: what is in them as data, a ledger of results, and a runner for what is missing.
+"""Tables and figures as data, a ledger of results, and a runner for the cells that are missing.
 
 experiment = make_experiment("table1")
 print(markdown(compare(experiment, Ledger(Path("results/ledger")))))
+
+What is in a table: catalogue.py, with paper_tables.py, probe_tables.py and extensions.py.
+A cell, its key and its result: cells.py, keys.py, ledger.py. How cells run: runner.py,
+executors.py, worker.py and, for probes, measures.py. Results beside the paper's: comparison.py,
+supplements.py.
 """
 
 from fine.experiments.catalogue import EXPERIMENTS, make_experiment

@@ -1,4 +1,4 @@
-"""A table with the paper's numbers and ours side by side, from the ledger; what has not been run is visibly missing.
+"""A table with the paper's numbers and ours side by side, from the ledger; gaps are visible.
 
 comparison = compare(make_experiment("table1"), Ledger(Path("results/ledger")))
 print(markdown(comparison))
@@ -7,11 +7,14 @@ print(markdown(comparison))
 import statistics
 from dataclasses import dataclass
 
+from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import Experiment, Place, label
 from fine.experiments.ledger import Failure, Ledger, Record
 from fine.experiments.paper import Quoted
+from fine.experiments.text_tables import markdown_rows, span
 
 MISSING = "·"
+"""Stands where a cell has not been run."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Entry:
 
     place: Place
     records: tuple[Record, ...]
-    """Results, one a seed."""
+    """Results, one for each seed."""
     failure: Failure | None = None
     """Why there is no result, if it was tried (with seed 0)."""
 
@@ -30,19 +33,24 @@ class Entry:
 
     @property
     def here(self) -> float | None:
-        """Mean accuracy over seeds."""
-        return 100 * statistics.mean(record.accuracy for record in self.records) if self.records else None
+        """Mean over seeds."""
+        if not self.records:
+            return None
+        return 100 * statistics.mean(record.value for record in self.records)
 
     @property
     def spread(self) -> float | None:
         """Standard deviation over seeds; with one seed, half the width of its 95 % interval."""
+        if not self.records:
+            return None
         if len(self.records) > 1:
-            return 100 * statistics.stdev(record.accuracy for record in self.records)
-        return 50 * (self.records[0].interval[1] - self.records[0].interval[0]) if self.records else None
+            return 100 * statistics.stdev(record.value for record in self.records)
+        low, high = self.records[0].interval
+        return 50 * (high - low)
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's."""
+        """Ours minus the paper's."""
         return None if self.here is None or self.paper is None else self.here - self.paper.mean
 
     def __str__(self) -> str:
@@ -60,11 +68,18 @@ class Comparison:
     entries: tuple[Entry, ...]
 
     def entry(self, row: str, column: str) -> Entry:
-        return next(entry for entry in self.entries if (entry.place.row, entry.place.column) == (row, column))
+        place = (row, column)
+        return next(
+            entry for entry in self.entries if (entry.place.row, entry.place.column) == place
+        )
 
     def row(self, row: str) -> tuple[Entry, ...]:
         """The entries of a row, in the order of the columns."""
         return tuple(self.entry(row, column) for column in self.experiment.columns)
+
+    def column(self, column: str) -> tuple[Entry, ...]:
+        """The entries of a column, in the order of the rows."""
+        return tuple(entry for entry in self.entries if entry.place.column == column)
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -80,9 +95,10 @@ def compare(experiment: Experiment, ledger: Ledger) -> Comparison:
     """Fill in an experiment from a ledger, with all seeds that are there."""
     entries = []
     for place in experiment.places:
-        found = ledger.read(place.cell.key)
-        records = tuple(ledger.seeds(place.cell))
-        entries.append(Entry(place, records, found if isinstance(found, Failure) else None))
+        found = ledger.group(place.cell)
+        records = tuple(entry for entry in found if isinstance(entry, Record))
+        failures = [entry for entry in found if isinstance(entry, Failure) and not entry.seed]
+        entries.append(Entry(place, records, failures[0] if failures else None))
     return Comparison(experiment, tuple(entries))
 
 
@@ -90,46 +106,44 @@ def markdown(comparison: Comparison) -> str:
     """The table as a page of Markdown."""
     experiment = comparison.experiment
     head = [experiment.row_title, *map(label, experiment.columns)]
-    lines = [f"# {experiment.name}: {experiment.title}", "", _line(head), "|" + "---|" * len(head)]
-    for row in experiment.rows:
-        lines.append(_line([label(row), *(_shown(entry, comparison.has_paper) for entry in comparison.row(row))]))
-    return "\n".join([*lines, "", *caption(comparison)]) + "\n"
+    rows = [
+        [label(row), *(_shown(entry, comparison.has_paper) for entry in comparison.row(row))]
+        for row in experiment.rows
+    ]
+    title = f"# {experiment.name}: {experiment.title}"
+    return "\n".join([title, "", *markdown_rows(head, rows), "", *caption(comparison)]) + "\n"
 
 
 def caption(comparison: Comparison) -> list[str]:
-    """What one has to know to read the table: units, sizes, how it was trained and how much of it is there."""
-    done = sum(1 for entry in comparison.entries if entry.records)
+    """How to read the table: units, sizes, how it was trained and how much of it is there."""
+    filled = [entry for entry in comparison.entries if entry.records]
     what = "paper / here, " if comparison.has_paper else ""
+    count = len(comparison.entries)
     lines = [
-        f"{comparison.experiment.measured}, {what}± the standard deviation over seeds, or the 95 % interval where there is "
-        "one seed.",
-        f"{done} of {len(comparison.entries)} places are filled; {MISSING} has not been run.",
+        f"{comparison.experiment.measured}, {what}± the standard deviation over seeds, or the "
+        "95 % interval where there is one seed.",
+        f"{len(filled)} of {count} places are filled; {MISSING} has not been run.",
     ]
     records = comparison.records
     if records:
-        ways = sorted({f"{record.protocol}, {record.epochs} epochs" for record in records})
-        trained = sorted({record.train_puzzles for record in records})
-        tested = sorted({record.test_puzzles for record in records})
-        puzzles = f"{_range(trained)} training and {_range(tested)} test puzzles"
-        seeds = sorted({len(entry.records) for entry in comparison.entries if entry.records})
+        protocols = sorted({f"{record.protocol}, {record.epochs} epochs" for record in records})
+        trained = span(record.train_puzzles for record in records)
+        tested = span(record.test_puzzles for record in records)
+        seeds = span(len(entry.records) for entry in filled)
+        minutes = show_minutes(sum(record.minutes for record in records))
+        commits = ", ".join(sorted({record.commit for record in records}))
         lines += [
-            f"Protocol: {'; '.join(ways)}. {puzzles}. Seeds: {_range(seeds)}.",
-            f"Training took {sum(record.minutes for record in records):,.1f} minutes in all, on one thread a run. "
-            f"Commits: {', '.join(sorted({record.commit for record in records}))}.",
+            f"Protocol: {'; '.join(protocols)}. {trained} training and {tested} test puzzles. "
+            f"Seeds: {seeds}.",
+            f"Training took {minutes} minutes in all, on one thread for each run. "
+            f"Commits: {commits}.",
         ]
     for entry in comparison.entries:
         if entry.failure:
-            lines.append(f"{label(entry.place.row)}, {label(entry.place.column)} failed: {entry.failure.error}")
+            place = f"{label(entry.place.row)}, {label(entry.place.column)}"
+            lines.append(f"{place} failed: {entry.failure.error}")
     return lines
-
-
-def _range(numbers: list[int]) -> str:
-    return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
 
 
 def _shown(entry: Entry, with_paper: bool) -> str:
     return f"{entry.paper or '–'} / {entry}" if with_paper else str(entry)
-
-
-def _line(texts: list[str]) -> str:
-    return f"| {' | '.join(texts)} |"

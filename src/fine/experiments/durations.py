@@ -5,7 +5,7 @@ import re
 from fine.errors import FineError
 
 _UNITS = {"h": 3600, "m": 60, "s": 1}
-_LONGEST = 100 * 365 * 24 * 3600  # a century: more is a slip, and infinitely many seconds cannot be shown
+_LONGEST = 100 * 365 * 24 * 3600  # a century: more is a slip, and infinity cannot be shown
 
 
 def read_duration(text: str) -> float:
@@ -13,7 +13,8 @@ def read_duration(text: str) -> float:
     parts = re.fullmatch(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s)?", text.replace(" ", ""))
     try:
         if text and parts:
-            seconds = sum(float(number) * size for number, size in zip(parts.groups(), _UNITS.values(), strict=True) if number)
+            units = zip(parts.groups(), _UNITS.values(), strict=True)
+            seconds = sum(float(number) * unit for number, unit in units if number)
             if seconds < _LONGEST:
                 return seconds
     except ValueError:
@@ -30,3 +31,8 @@ def show_duration(seconds: float) -> str:
     if not hours:
         return f"{minutes} min"
     return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def show_minutes(minutes: float) -> str:
+    """Minutes with one decimal, for a column of them: 1,234.5."""
+    return f"{minutes:,.1f}"

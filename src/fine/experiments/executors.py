@@ -1,6 +1,7 @@
-"""Where cells run. An executor starts cells and says what becomes of them; it knows nothing of tables or ledgers.
+"""Where cells run. An executor starts cells and reports events; it knows no tables and no ledger.
 
-`LocalProcesses` gives each cell a process of its own on this machine. Anything else with the same three methods will do.
+`LocalProcesses` runs each cell in a process of its own on this machine. Any other class with the
+same three methods will do.
 """
 
 import contextlib
@@ -15,14 +16,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fine.experiments.cells import Cell
-from fine.experiments.work import as_text
+from fine.experiments.worker import as_text
 
-WORKER = (sys.executable, "-m", "fine.experiments.work")
+WORKER = (sys.executable, "-m", "fine.experiments.worker")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A cell in training: the epoch it is in, puzzles shown since its start, loss and accuracy of this epoch so far."""
+    """A cell in training: its epoch, puzzles shown so far, and loss and accuracy of the epoch."""
 
     key: str
     epoch: int
@@ -33,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Finished:
-    """A cell at its end, with what `work` returned."""
+    """A cell that is done, with what `run_cell` returned."""
 
     key: str
     outcome: dict[str, Any]
@@ -41,7 +42,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """A cell that will not come to its end, and why."""
+    """A cell that cannot be finished, and why."""
 
     key: str
     error: str
@@ -57,22 +58,25 @@ class Executor(Protocol):
     """How many at once."""
 
     def start(self, cell: Cell) -> None:
-        """Begin with a cell, and return at once."""
+        """Start a cell, and return at once."""
 
     def next(self, *, timeout: float) -> Event | None:
-        """The next thing that happens; None if nothing does in ``timeout`` seconds."""
+        """The next event; None if there is none within ``timeout`` seconds."""
 
     def stop(self) -> None:
-        """End all cells in hand; what they have on disk stays, to go on from."""
+        """End all running cells; their checkpoints stay, to resume from."""
 
 
 class LocalProcesses:
-    """A process a cell, with one thread; each works in a folder of its own, named by the cell's key.
+    """One process for each cell, with one thread, in a folder named by the cell's key.
 
-    Probes take seconds, of which a new process would spend most getting ready: those share processes, one after the other.
+    Probes take seconds, most of which a new process would spend on starting. They share processes,
+    one after the other.
     """
 
-    def __init__(self, folder: Path, *, jobs: int, device: str = "cpu", command: tuple[str, ...] = WORKER):
+    def __init__(
+        self, folder: Path, *, jobs: int, device: str = "cpu", command: tuple[str, ...] = WORKER
+    ):
         self.folder, self.jobs, self.device, self.command = folder, jobs, device, command
         self.events: queue.Queue[Event] = queue.Queue()
         self.readers: dict[str, tuple[subprocess.Popen[str], threading.Thread]] = {}
@@ -82,14 +86,15 @@ class LocalProcesses:
         shared = cell.probe is not None
         process = self.idle.pop() if shared and self.idle else self._process()
         text = as_text(cell, self.folder / cell.key, self.device)
-        reader = threading.Thread(target=self._read, args=(cell.key, process, text, shared), daemon=True)
+        arguments = (cell.key, process, text, shared)
+        reader = threading.Thread(target=self._read, args=arguments, daemon=True)
         self.readers[cell.key] = process, reader
         reader.start()
 
     def _process(self) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             self.command,
-            stdin=subprocess.PIPE,  # closed by the system when we end, which ends the process too
+            stdin=subprocess.PIPE,  # the system closes it when we end, which ends the process too
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -110,7 +115,7 @@ class LocalProcesses:
 
     def stop(self) -> None:
         for process, _ in self.readers.values():
-            process.kill()  # every file is whole or not there, so there is nothing to tidy up
+            process.kill()  # files are written whole or not at all: there is nothing to tidy up
         for _, reader in self.readers.values():
             reader.join()
         self.readers.clear()
@@ -118,44 +123,48 @@ class LocalProcesses:
             _end(self.idle.pop())
 
     def _read(self, key: str, process: "subprocess.Popen[str]", text: str, shared: bool) -> None:
-        """Hand the cell to its process and pass on what that says, until the cell is done or the process ends."""
+        """Send the cell to its process and pass on its messages, until either comes to its end."""
         end: Event | None = None
         last_words = ""
         assert process.stdin and process.stdout
         try:
-            with contextlib.suppress(BrokenPipeError):  # it may be gone already; what it said before is still to be read
+            # The process may be gone already; what it wrote before is still to be read.
+            with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(text + "\n")
                 process.stdin.flush()
             for line in process.stdout:
                 event = read_message(key, line)
                 if isinstance(event, Step):
                     self.events.put(event)
-                else:
-                    end, last_words = event or end, line.strip() or last_words
-                    if end is not None:
-                        break
+                    continue
+                end, last_words = event or end, line.strip() or last_words
+                if end is not None:
+                    break
         except OSError as problem:
             last_words = str(problem)
         if shared and isinstance(end, Finished):
             self.idle.append(process)
         else:
             code = _end(process)
-        self.events.put(end or Failed(key, f"its process ended with code {code}: {last_words or 'it said nothing'}"))
+        if end is None:
+            said = last_words or "it said nothing"
+            end = Failed(key, f"its process ended with code {code}: {said}")
+        self.events.put(end)
 
 
 def _end(process: "subprocess.Popen[str]") -> int:
-    """End a process that has nothing more to say; its exit code."""
+    """End a process; its exit code."""
     assert process.stdin and process.stdout
     process.kill()
     code = process.wait()
     process.stdout.close()
-    with contextlib.suppress(OSError):  # it may have been gone before it had read its cell
+    with contextlib.suppress(OSError):  # it may have been gone before it read its cell
         process.stdin.close()
     return code
 
 
 def read_message(key: str, line: str) -> Event | None:
-    """A line that a cell's process wrote; None if it is not a message but something printed."""
+    """A line from a cell's process; None if it is not a message but something printed."""
     try:
         message = json.loads(line)
         if "error" in message:

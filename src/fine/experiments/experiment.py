@@ -1,4 +1,4 @@
-"""An experiment: a table or figure as rows × columns of cells, each beside the number the paper has for it."""
+"""An experiment: a table or figure as rows × columns of cells, each beside the paper's number."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,8 @@ from typing import Any
 from fine.errors import unknown
 from fine.experiments.cells import Cell
 from fine.experiments.paper import QUOTED, Quoted
-from fine.runs import RunConfig
+from fine.experiments.probes import METRICS
+from fine.training.run import RunConfig
 
 LABELS = {
     "relation-net": "RelationNet",
@@ -27,12 +28,12 @@ LABELS = {
     "strings-letters": "new letters",
     "strings-permuted": "another alphabet",
 }
-"""How names are shown, where not as they are."""
+"""How names are shown, where they are shown differently."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """One place of a table: a row, a column, the cell that belongs there (with seed 0) and what the paper has."""
+    """One place of a table: its row and column, its cell (with seed 0) and the paper's number."""
 
     row: str
     column: str
@@ -54,18 +55,29 @@ class Experiment:
     columns: tuple[str, ...]
     places: tuple[Place, ...]
     """Column by column, so that the models of a column are run one after the other."""
-    measured: str = "Test accuracy in %"
-    """What the numbers are."""
+
+    @property
+    def metric(self) -> str:
+        """What the numbers are, one of `METRICS`."""
+        return self.places[0].cell.metric
+
+    @property
+    def measured(self) -> str:
+        """What the numbers are, as the start of a caption."""
+        return METRICS[self.metric]
 
     @property
     def probed(self) -> bool:
-        """Whether its cells are probes of trained models, which have no training of their own to show."""
+        """Whether cells are probes of trained models, which have no training of their own."""
         return any(place.cell.probe for place in self.places)
 
     def place(self, row: str, column: str) -> Place:
-        return next(place for place in self.places if (place.row, place.column) == (row, column))
+        named = (place for place in self.places if (place.row, place.column) == (row, column))
+        return next(named)
 
-    def select(self, *, models: Iterable[str] = (), columns: Iterable[str] = ()) -> tuple[Place, ...]:
+    def select(
+        self, *, models: Iterable[str] = (), columns: Iterable[str] = ()
+    ) -> tuple[Place, ...]:
         """The places with these models and in these columns; none named: all."""
         return tuple(select((self,), models=models, columns=columns))
 
@@ -74,15 +86,17 @@ class Experiment:
 
         def changed(place: Place) -> Place:
             cell, own = place.cell, dict(task)
-            if cell.probe is not None and "test_count" in own:  # a run is tested as ever, whatever is asked of it besides
+            if cell.probe is not None and "test_count" in own:
+                # Only the probe gets other puzzles: the test of its run stays as it is.
                 cell = replace(cell, probe=replace(cell.probe, count=own.pop("test_count")))
-            return replace(place, cell=replace(cell, config=replace(cell.config, task=replace(cell.config.task, **own))))
+            config = replace(cell.config, task=replace(cell.config.task, **own))
+            return replace(place, cell=replace(cell, config=config))
 
         return replace(self, places=tuple(map(changed, self.places)))
 
 
 def label(name: str) -> str:
-    """How a row or column is called where people read it."""
+    """How a row or column is shown."""
     return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
 
 
@@ -93,7 +107,7 @@ def select(
     columns: Iterable[str] = (),
     rows: Iterable[str] = (),
 ) -> list[Place]:
-    """The places of some experiments with these models, in these columns and rows; none named: all."""
+    """The places of some experiments with these models, columns and rows; none named: all."""
     places = every = [place for experiment in experiments for place in experiment.places]
     whose = " or ".join(experiment.name for experiment in experiments)
     kinds: tuple[tuple[str, Iterable[str], Callable[[Place], str]], ...] = (
@@ -110,7 +124,8 @@ def select(
 
 
 def cells(places: Iterable[Place], *, seeds: int = 1) -> list[Cell]:
-    """The cells of some places for seeds 0, 1, …: the first seed of all of them first, and no cell twice."""
+    """The cells of some places for seeds 0, 1, …: seed 0 of all of them first, no cell twice."""
+    places = list(places)
     wanted = [place.cell.with_seed(seed) for seed in range(seeds) for place in places]
     return list({cell.key: cell for cell in wanted}.values())
 
@@ -120,11 +135,19 @@ Configure = Callable[[str, str], RunConfig]
 
 
 def arranged(
-    name: str, title: str, rows: Sequence[str], columns: Sequence[str], configure: Configure, *, of: tuple[str, str]
+    name: str,
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    configure: Configure,
+    *,
+    of: tuple[str, str],
 ) -> Experiment:
-    """An experiment of one run a place, beside what the paper has there."""
+    """An experiment with one run in each place, beside the paper's number for it."""
     quoted = QUOTED.get(name, {})
     places = tuple(
-        Place(row, column, Cell(configure(row, column)), quoted.get(row, {}).get(column)) for column in columns for row in rows
+        Place(row, column, Cell(configure(row, column)), quoted.get(row, {}).get(column))
+        for column in columns
+        for row in rows
     )
     return Experiment(name, title, *of, tuple(rows), tuple(columns), places)

@@ -1,10 +1,11 @@
-"""The ledger: what came of every cell that was run, one small JSON file a cell, kept in git.
+"""The ledger: the result of every cell that was run, one small JSON file each, kept in git.
 
     ledger = Ledger(Path("results/ledger"))
     record = ledger.read("omniglot_rotation_esbn_10000x6_1a2b3c4d_seed0")
 
-The file's name is the key of its cell, so a cell cannot be there twice, and two branches that ran different cells merge without
-conflict. A file is written whole or not at all. To have a cell run again, delete its file.
+The file's name is the key of its cell, so a cell cannot be there twice, and two branches that ran
+different cells merge without conflict. A file is written whole or not at all. To have a cell run
+again, delete its file. Files of format 1 are upgraded when they are read (upgrades.py).
 """
 
 import json
@@ -14,20 +15,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fine.continual import ContinualConfig
 from fine.errors import FineError
 from fine.experiments.cells import Cell
-from fine.protocols import PROTOCOLS, Training
+from fine.experiments.probes import METRICS
+from fine.experiments.upgrades import upgrade_record
+from fine.io.files import read_json, write_text
+from fine.io.provenance import provenance
+from fine.io.typed_json import read_as
 from fine.puzzles import KINDS
-from fine.runs import provenance
-from fine.storage import read_json, write_text
-from fine.tasks import Task
-from fine.typed_json import read_as
+from fine.puzzles.task import Task
+from fine.training.protocols import PROTOCOLS, Training
 
-FORMAT = 1
+FORMAT = 2
 """Version of the files in a ledger."""
 
-
-_NOT_OF_A_PROTOCOL = ("epochs", "fresh", "turned", "views", "through", "seed", "arrival")
+_NOT_OF_A_PROTOCOL = (
+    "epochs",
+    "resample_each_epoch",
+    "augment_images",
+    "augment_puzzles",
+    "conjugate",
+    "seed",
+)
 
 
 class Epoch(NamedTuple):
@@ -48,18 +58,16 @@ class Attempt:
     task: Task
     training: Training
     protocol: str
-    """The named protocol whose batch, rate, schedule and clipping these are, or `custom`."""
+    """The named protocol with this batch, learning rate, schedule and clipping, or `custom`."""
     commit: str
     machine: str
     versions: dict[str, str]
     date: str
     """When it ended, in UTC, such as 2026-01-31T12:00:00Z."""
+    strategy: str = ""
+    """The continual learning strategy; empty: all families were learned together."""
     probe: dict[str, Any] = field(default_factory=dict)
-    """What was measured of the run, if not how well it does on its own test puzzles: name, count, options."""
-
-    @property
-    def rules(self) -> str:
-        return self.task.rules
+    """What was measured of the run: name, count, options; empty: accuracy on its test puzzles."""
 
     @property
     def seed(self) -> int:
@@ -78,34 +86,33 @@ class Attempt:
     def test_puzzles(self) -> int:
         return self.task.test_count
 
-    @property
-    def group(self) -> str:
-        """The key without the seed."""
-        return self.key.rpartition("_seed")[0]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Record(Attempt):
     """The result of a cell."""
 
-    accuracy: float
-    """Share of the test puzzles answered right; of a probe, whatever it measures."""
+    value: float
+    """The result, from 0 to 1."""
+    metric: str
+    """What the value is, one of `METRICS`; of a run, the accuracy on its test puzzles."""
     interval: tuple[float, float]
-    """Its 95 % interval (Wilson)."""
+    """The 95 % interval of the value."""
     mistakes: dict[str, float]
-    """Share of the test puzzles answered with each wrong kind of choice: wrong rule, wrong object, both wrong."""
+    """Share of the test puzzles answered with each wrong kind of choice: wrong rule, wrong object,
+    both wrong."""
     by_rule: tuple[dict[str, Any], ...]
     """For every rule: family, rule, puzzles, and the share of each kind of answer."""
     curve: tuple[Epoch, ...]
-    """Loss and accuracy on the training puzzles, an entry an epoch."""
+    """Loss and accuracy on the training puzzles, one entry for each epoch."""
     minutes: float
     """Minutes of training, without testing."""
     confusions: tuple[dict[str, Any], ...] = ()
-    """How often a wrong rule was taken, by how far it was from the hidden one; older records have none."""
+    """How often a wrong rule was taken, by its distance from the hidden one; older records have
+    none."""
     details: tuple[dict[str, Any], ...] = ()
-    """Rows of numbers behind the one a probe measures, such as the points of a map."""
+    """Rows of numbers behind the value of a probe, such as the points of a map."""
     stages: tuple[dict[str, Any], ...] = ()
-    """Where families came one after another: each of them, and the accuracy on every family after it was learnt."""
+    """In continual learning: each family, and the accuracy on every family after it was learned."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +121,9 @@ class Failure(Attempt):
 
     error: str
     """Why, in one line."""
+
+
+_OFTEN_EMPTY = ("strategy", "probe", "confusions", "details", "stages")  # then they are not written
 
 
 @dataclass(frozen=True)
@@ -130,14 +140,18 @@ class Ledger:
         return isinstance(self.read(cell.key), Record)
 
     def read(self, key: str) -> Record | Failure | None:
-        """What is known of a cell; None: nothing."""
+        """The entry of a cell; None: it has not been run."""
         path = self.path(key)
         return _read(path) if path.exists() else None
 
+    def group(self, cell: Cell) -> list[Record | Failure]:
+        """The entries of this cell and of those that differ from it in the seed alone, by seed."""
+        entries = [_read(path) for path in self.folder.glob(f"{cell.group}_seed*.json")]
+        return sorted(entries, key=lambda entry: entry.seed)
+
     def seeds(self, cell: Cell) -> list[Record]:
-        """The results of this cell and of those that differ from it in the seed only, by seed."""
-        paths = self.folder.glob(f"{cell.group}_seed*.json")
-        return sorted((entry for path in paths if isinstance(entry := _read(path), Record)), key=lambda record: record.seed)
+        """The results among these."""
+        return [entry for entry in self.group(cell) if isinstance(entry, Record)]
 
     def entries(self) -> list[Record | Failure]:
         """Everything in the ledger, by key."""
@@ -152,20 +166,26 @@ class Ledger:
         return [entry for entry in self.entries() if isinstance(entry, Failure)]
 
     def write(self, entry: Record | Failure) -> None:
-        """Add what came of a cell. A result takes the place of a failure; the first result of a cell stays."""
-        if not isinstance(self.read(entry.key), Record):
-            content = {name: value for name, value in asdict(entry).items() if value or name not in ("probe", "details")}
-            write_text(self.path(entry.key), _text({"format": FORMAT, **content}))
+        """Add an entry. A result replaces a failure; the first result of a cell stays."""
+        if isinstance(self.read(entry.key), Record):
+            return
+        content = {
+            name: value
+            for name, value in asdict(entry).items()
+            if value or name not in _OFTEN_EMPTY
+        }
+        write_text(self.path(entry.key), _text({"format": FORMAT, **content}))
 
 
 def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> Record:
-    """The record of a cell whose run folder has this result.json."""
+    """The record of a cell: of a run from its result.json, of a probe from what it measured."""
     common = _common(cell, result)
     if cell.probe is not None:
         common["task"] = replace(common["task"], test_count=result["puzzles"])
     return Record(
         **common,
-        accuracy=result["accuracy"],
+        value=result["accuracy" if cell.probe is None else "value"],
+        metric=cell.metric,
         interval=tuple(result["interval"]),
         mistakes=result["mistakes"],
         by_rule=tuple(result["by_rule"]),
@@ -183,26 +203,32 @@ def failure(cell: Cell, error: str) -> Failure:
 
 
 def protocol_name(training: Training) -> str:
-    """The protocol a training follows but for its length, its views and its puzzles; `custom` if it is none of them."""
+    """The protocol of a training, whatever its length and augmentation; `custom` if it has none."""
     for name, named in PROTOCOLS.items():
-        own = {field.name: getattr(named, field.name) for field in fields(named) if field.name in _NOT_OF_A_PROTOCOL}
-        if named == replace(training, **own):
+        free = {
+            field.name: getattr(named, field.name)
+            for field in fields(named)
+            if field.name in _NOT_OF_A_PROTOCOL
+        }
+        if named == replace(training, **free):
             return name
     return "custom"
 
 
 def _common(cell: Cell, made: Mapping[str, str]) -> dict[str, Any]:
+    config = cell.config
     return {
         "key": cell.key,
-        "model": cell.config.model,
+        "model": config.model,
         "settings": cell.settings,
-        "task": replace(cell.config.task, data_root=""),
-        "training": cell.config.training,
-        "protocol": protocol_name(cell.config.training),
+        "task": replace(config.task, data_root=""),
+        "training": config.training,
+        "protocol": protocol_name(config.training),
         "commit": made["commit"],
         "machine": made["machine"],
         "versions": {name: made[name] for name in ("fine", "torch", "python")},
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "strategy": config.strategy if isinstance(config, ContinualConfig) else "",
         "probe": {} if cell.probe is None else asdict(cell.probe),
     }
 
@@ -210,23 +236,38 @@ def _common(cell: Cell, made: Mapping[str, str]) -> dict[str, Any]:
 def _read(path: Path) -> Record | Failure:
     content = read_json(path)
     version = content.pop("format", None)
-    if version != FORMAT:
+    if version == 1:
+        content = upgrade_record(content)
+    elif version != FORMAT:
         newer = isinstance(version, int) and version > FORMAT
         remedy = "install the version of fine that wrote it, or delete" if newer else "delete"
         raise FineError(
-            f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} it to run the cell again"
+            f"{path} has format {version}, this version of fine reads format {FORMAT}: {remedy} it "
+            "to run the cell again"
         )
     try:
-        entry: Record | Failure = read_as(Failure, content) if "error" in content else read_as(Record, content)
-        if isinstance(entry, Record):
-            _check_rows("by_rule", entry.by_rule, {"family": str, "rule": str, "puzzles": int, **dict.fromkeys(KINDS, float)})
-            confused = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
-            _check_rows("confusions", entry.confusions, confused)
-            _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, float]})
+        entry = _entry(content)
     except ValueError as problem:
-        raise FineError(f"{path} is not a record of a cell ({problem}): delete it to run the cell again") from problem
+        raise FineError(
+            f"{path} is not a record of a cell ({problem}): delete it to run the cell again"
+        ) from problem
     if entry.key != path.stem:
         raise FineError(f"{path} holds the record of {entry.key}: rename or delete it")
+    return entry
+
+
+def _entry(content: dict[str, Any]) -> Record | Failure:
+    if "error" in content:
+        return read_as(Failure, content)
+    entry = read_as(Record, content)
+    if entry.metric not in METRICS:
+        raise ValueError(f"its metric is {entry.metric!r}, which is not known here")
+    shares = dict.fromkeys(KINDS, float)
+    rule = {"family": str, "rule": str, "puzzles": int, **shares}
+    confusion = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
+    _check_rows("by_rule", entry.by_rule, rule)
+    _check_rows("confusions", entry.confusions, confusion)
+    _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, float]})
     return entry
 
 
@@ -239,12 +280,14 @@ def _check_rows(name: str, rows: tuple[dict[str, Any], ...], kinds: Mapping[str,
 
 
 def _text(content: dict[str, Any]) -> str:
-    """JSON with a line a field, and a line for every row of a list of rows: short, and a change shows as one line."""
-    return "{\n" + ",\n".join(f"  {json.dumps(name)}: {_value(value)}" for name, value in content.items()) + "\n}\n"
+    """JSON with one line for each field and each row of a list of rows, so that diffs are short."""
+    lines = (f"  {json.dumps(name)}: {_value(value)}" for name, value in content.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _value(value: Any) -> str:
     rows = isinstance(value, list | tuple) and value and isinstance(value[0], dict | list | tuple)
     if not rows:
         return json.dumps(value, ensure_ascii=False)
-    return "[\n" + ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value) + "\n  ]"
+    lines = (f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
+    return "[\n" + ",\n".join(lines) + "\n  ]"

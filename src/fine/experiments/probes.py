@@ -1,12 +1,32 @@
-"""A probe: what is measured of a trained model besides how well it does on its own test puzzles.
+"""A probe: something measured of a trained model besides accuracy on its own test puzzles.
 
-Probe("question", 2_000, {"ask": "chain", "hints": 2})
+Probe("variant", 2_000, {"name": "chain", "hints": 2})
 
-It names one of `MEASURES` in `fine.experiments.measuring`, and is part of the key of its cell.
+It names one of `MEASURES` in measures.py, and is part of the key of its cell.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
+
+METRICS = {
+    "accuracy": "Test accuracy in %",
+    "share": "Share of functions in %",
+    "AUROC": "AUROC in %, where 50 is chance",
+    "rejection rate": "Puzzles answered “none of these” in %",
+    "calibration error": "Expected calibration error in %",
+}
+"""What the value of a cell can be, and how a table says so."""
+
+METRIC_OF = {
+    "variant": "accuracy",
+    "slots": "accuracy",
+    "rotations": "share",
+    "function-map": "share",
+    "ood": "AUROC",
+    "rejection": "rejection rate",
+    "calibration": "calibration error",
+}
+"""The metric of each measure."""
 
 
 @dataclass(frozen=True)
@@ -18,4 +38,8 @@ class Probe:
     count: int
     """Puzzles it is measured on."""
     options: dict[str, Any] = field(default_factory=dict)
-    """How; those not named are the measure's own defaults."""
+    """How; options not named have the measure's own defaults."""
+
+    @property
+    def metric(self) -> str:
+        return METRIC_OF.get(self.name, "accuracy")

@@ -1,9 +1,11 @@
-"""Runs the cells a ledger lacks, several at once, and writes what comes of them: the one place where the ledger is written.
+"""Runs the cells that a ledger lacks, several at once, and writes their results to it.
 
     with locked(work):
-        summary = run_cells(cells, ledger, LocalProcesses(work, jobs=2), watcher=Unwatched())
+        executor = LocalProcesses(work, jobs=2)
+        summary = run_cells(cells, ledger, executor, monitor=SilentMonitor())
 
-It may be stopped at any moment, even by `kill -9`: finished cells are in the ledger, cells in hand go on from their last epoch.
+It may be stopped at any moment, even by `kill -9`: finished cells are in the ledger, and running
+cells resume from their last epoch.
 """
 
 import time
@@ -16,28 +18,28 @@ from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.executors import Executor, Failed, Finished, Step
 from fine.experiments.ledger import Failure, Ledger, Record, failure
-from fine.experiments.work import read_outcome
+from fine.experiments.worker import read_outcome
 from fine.images import load_images
 from fine.images.official import OFFICIAL, find_data_root, reading
 
 
-class Watcher(Protocol):
-    """Told what is going on while cells run."""
+class Monitor(Protocol):
+    """Is called while cells run."""
 
     def started(self, cell: Cell) -> None:
-        """A cell has been given to the executor."""
+        """The executor has a cell."""
 
     def step(self, cell: Cell, step: Step) -> None:
-        """A cell has come this far."""
+        """How far a cell has come."""
 
     def ended(self, cell: Cell, entry: Record | Failure) -> None:
         """A cell is in the ledger."""
 
     def tick(self, waiting: int) -> None:
-        """Time has passed; so many cells have not been started."""
+        """Some time has passed; so many cells have not been started."""
 
 
-class Unwatched:
+class SilentMonitor:
     """Shows nothing."""
 
     def started(self, cell: Cell) -> None:
@@ -55,18 +57,19 @@ class Unwatched:
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of a call."""
+    """The cells of a call."""
 
     finished: tuple[Record, ...]
     failed: tuple[Failure, ...]
     left: tuple[Cell, ...]
-    """Cells that were not brought to an end, for lack of time."""
+    """Cells that are not done, for lack of time."""
 
 
-def check_pictures(cells: Iterable[Cell]) -> None:
-    """Refuse cells whose pictures are not there, before each of them finds that out for itself."""
+def check_images(cells: Iterable[Cell]) -> None:
+    """Refuse cells whose images are missing, before each of them finds that out for itself."""
     tasks = [cell.config.task for cell in cells]
-    for name, root in sorted({(name, task.data_root) for task in tasks for name in (task.images, task.test_images)}):
+    sources = {(name, task.data_root) for task in tasks for name in (task.images, task.test_images)}
+    for name, root in sorted(sources):
         if name.startswith("folder:"):
             load_images(name)
         elif name in OFFICIAL:
@@ -77,11 +80,16 @@ def check_pictures(cells: Iterable[Cell]) -> None:
 
 
 def run_cells(
-    cells: Iterable[Cell], ledger: Ledger, executor: Executor, *, watcher: Watcher, budget: float | None = None
+    cells: Iterable[Cell],
+    ledger: Ledger,
+    executor: Executor,
+    *,
+    monitor: Monitor,
+    budget: float | None = None,
 ) -> Summary:
-    """Run those of ``cells`` that have no result yet, until all have one or ``budget`` seconds have passed.
+    """Run the cells that have no result, until all have one or ``budget`` seconds have passed.
 
-    A cell that fails is written down with its error and stops no other; the next call tries it again.
+    A cell that fails is recorded with its error and stops no other; the next call tries it again.
     """
     until = None if budget is None else time.monotonic() + budget
     waiting = deque({cell.key: cell for cell in cells if not ledger.has(cell)}.values())
@@ -97,13 +105,13 @@ def run_cells(
                 cell = waiting.popleft()
                 running[cell.key] = cell
                 executor.start(cell)
-                watcher.started(cell)
+                monitor.started(cell)
             event = executor.next(timeout=wait)
-            watcher.tick(len(waiting))
+            monitor.tick(len(waiting))
             if event is None or event.key not in running:
                 continue
             if isinstance(event, Step):
-                watcher.step(running[event.key], event)
+                monitor.step(running[event.key], event)
                 continue
             cell = running.pop(event.key)
             entry = _entry(cell, event)
@@ -112,7 +120,7 @@ def run_cells(
                 finished.append(entry)
             else:
                 failed.append(entry)
-            watcher.ended(cell, entry)
+            monitor.ended(cell, entry)
     finally:
         executor.stop()
     return Summary(tuple(finished), tuple(failed), (*running.values(), *waiting))
@@ -124,4 +132,5 @@ def _entry(cell: Cell, event: Finished | Failed) -> Record | Failure:
     try:
         return read_outcome(cell, event.outcome)
     except (FineError, KeyError, TypeError) as problem:
-        return failure(cell, f"its result cannot be read ({problem}): delete its run folder to run it again")
+        remedy = "delete its run folder to run it again"
+        return failure(cell, f"its result cannot be read ({problem}): {remedy}")

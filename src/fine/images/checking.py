@@ -1,14 +1,14 @@
-"""What lies under a data root: a quick look at all files (``status``), or one source read in full (``verify``)."""
+"""The files of a data root: ``status`` looks at all of them, ``verify`` reads one in full."""
 
 import hashlib
 import os
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 from fine.errors import FineError
 from fine.images.official import OFFICIAL, find_data_root, official_source
+from fine.images.sources import READERS
 
 
 @dataclass(frozen=True)
@@ -29,30 +29,41 @@ class Verification:
     """A source that was read from end to end without an error."""
 
     source: str
-    pictures: int
+    images: int
     classes: int
     channels: int
     official: dict[Path, bool | None]
-    """Whether each file has the published checksum; None where none is published. A rebuilt file need not have it."""
+    """Whether each file has the published checksum, which a rebuilt file need not have; None where
+    none is published."""
 
 
 def status(data_root: Path | str | None = None) -> list[FileStatus]:
-    """One row per official file, judged by size and table of contents: no picture is decoded."""
+    """One row per official file, judged by its size and table of contents, without decoding it."""
     root = find_data_root(data_root)
-    return [_file_status(name, root / file) for name, source in OFFICIAL.items() for file in source.files]
+    return [
+        _file_status(name, root / file)
+        for name, source in OFFICIAL.items()
+        for file in source.files
+    ]
 
 
 def verify(name: str, data_root: Path | str | None = None) -> Verification:
-    """Decode everything a source has and compare the checksums; the first fault found is raised."""
-    source, root = official_source(name), find_data_root(data_root)
-    images = import_module(f"fine.images.{name}").load(size=32, data_root=root)
-    official = {root / file: _same(root / file, source.md5(file)) for file in source.files}
-    return Verification(name, len(images.pixels), len(images.class_names), images.pixels.shape[1], official)
+    """Decode all images of a source and compare checksums; the first fault is raised."""
+    source = official_source(name)
+    root = find_data_root(data_root)
+    images = READERS[name].load(size=32, data_root=root)
+    return Verification(
+        source=name,
+        images=len(images.pixels),
+        classes=len(images.class_names),
+        channels=images.pixels.shape[1],
+        official={root / file: _has_md5(root / file, source.md5(file)) for file in source.files},
+    )
 
 
 def _file_status(source: str, path: Path) -> FileStatus:
     try:
-        detail = import_module(f"fine.images.{source}").check(path)
+        detail = READERS[source].check(path)
     except FineError as problem:
         if os.path.exists(path):  # noqa: PTH110 (Path.exists raises in a closed folder)
             return FileStatus(source, path, "damaged", path.stat().st_size, str(problem))
@@ -60,8 +71,9 @@ def _file_status(source: str, path: Path) -> FileStatus:
     return FileStatus(source, path, "present", path.stat().st_size, detail)
 
 
-def _same(path: Path, md5: str | None) -> bool | None:
+def _has_md5(path: Path, md5: str | None) -> bool | None:
     if md5 is None:
         return None
     with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest() == md5
+        digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+    return digest.hexdigest() == md5

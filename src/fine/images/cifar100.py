@@ -1,4 +1,4 @@
-"""CIFAR-100, all 60,000 colour pictures of 32×32 with their 100 fine classes, from the binary version (no pickle)."""
+"""CIFAR-100: all 60,000 colour images of 32 × 32 in 100 fine classes, from the binary version."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fine.images import Images
+from fine.images.images import Images
 from fine.images.official import OFFICIAL, damaged, reading
 from fine.images.resampling import shrink
 
@@ -15,21 +15,29 @@ _RECORDS = {"train.bin": 50_000, "test.bin": 10_000}
 
 
 def load(*, size: int, data_root: Path) -> Images:
-    """The training pictures, then the test pictures, in the order of the files: the puzzles make their own split."""
+    """The training images, then the test images, in the order of the files.
+
+    The official split is ignored: tasks split by class.
+    """
     train, test, names = (data_root / file for file in OFFICIAL["cifar100"].files)
     class_names = _read_names(names)
     parts = [_read(train), _read(test)]  # each (n, record)
-    pixels = torch.from_numpy(np.concatenate([part[:, 2:] for part in parts]).reshape(-1, 3, 32, 32))
-    labels = torch.from_numpy(np.concatenate([part[:, 1] for part in parts]).astype(np.int64))
-    return Images("cifar100", shrink(pixels, size), labels, class_names)
+    planes = np.concatenate([part[:, 2:] for part in parts])
+    fine_labels = np.concatenate([part[:, 1] for part in parts])
+    return Images(
+        name="cifar100",
+        pixels=shrink(torch.from_numpy(planes).view(-1, 3, 32, 32), size),
+        labels=torch.from_numpy(fine_labels.astype(np.int64)),
+        class_names=class_names,
+    )
 
 
 def check(path: Path) -> str:
-    """What a file holds, in words; an error if it is not what it should be. Reads no picture: the size tells."""
+    """What a file holds, in words, judged by its size; an error if it is damaged."""
     if path.suffix == ".txt":
         return f"{len(_read_names(path))} class names"
     _check_length(path)
-    return f"{_RECORDS[path.name]:,} pictures"
+    return f"{_RECORDS[path.name]:,} images"
 
 
 def _check_length(path: Path) -> None:
@@ -37,7 +45,7 @@ def _check_length(path: Path) -> None:
     expected = f"{records * _RECORD:,} bytes ({records:,} records of {_RECORD:,})"
     with reading(path, "cifar100", expected):
         length = path.stat().st_size
-        path.open("rb").close()  # a folder or an unreadable file of the right size is no better
+        path.open("rb").close()  # fails for a folder or an unreadable file of the right size
     if length != records * _RECORD:
         raise damaged(path, "cifar100", expected, f"{length:,} bytes")
 
@@ -46,14 +54,16 @@ def _read(path: Path) -> NDArray[np.uint8]:  # (records, record)
     _check_length(path)
     with reading(path, "cifar100", f"records of {_RECORD:,} bytes"):
         records = np.fromfile(path, dtype=np.uint8).reshape(_RECORDS[path.name], _RECORD)
-    if records[:, 1].max() > 99:
-        raise damaged(path, "cifar100", "fine labels 0 to 99", f"the label {records[:, 1].max()}")
+    highest = records[:, 1].max()
+    if highest > 99:
+        raise damaged(path, "cifar100", "fine labels 0 to 99", f"the label {highest}")
     return records
 
 
 def _read_names(path: Path) -> tuple[str, ...]:
-    with reading(path, "cifar100", "100 class names, one a line"), path.open(encoding="utf-8") as file:
+    expected = "100 different class names, one per line"
+    with reading(path, "cifar100", expected), path.open(encoding="utf-8") as file:
         names = tuple(file.read(100_000).split())
-    if len(set(names)) != 100 or len(names) != 100:
-        raise damaged(path, "cifar100", "100 different class names, one a line", f"{len(set(names))}")
+    if len(names) != 100 or len(set(names)) != 100:
+        raise damaged(path, "cifar100", expected, f"{len(set(names))}")
     return names

@@ -1,9 +1,9 @@
-"""Pictures that are slow to decode, kept in the user's cache folder for the next time. Safe to delete."""
+"""Caches images that are slow to decode, in the user's cache folder. It is safe to delete."""
 
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import platformdirs
@@ -11,33 +11,48 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from fine.errors import FineError
-from fine.images import Images
-from fine.storage import written_whole
+from fine.images.images import Images
+from fine.io.files import written_whole
 
 
-def decoded_once(source: str, size: int, files: list[Path], load: Callable[..., Images]) -> Images:
-    """What ``load`` makes of the files, from the cache if files of the same content were decoded before."""
-    root = files[0].parents[1]
+def decoded_once(
+    source: str, size: int, files: Sequence[Path], decode: Callable[[], Images]
+) -> Images:
+    """The result of ``decode``, from the cache if files of the same content were decoded before."""
     try:
-        key = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+        digests = [hashlib.sha256(file.read_bytes()).digest() for file in files]
     except OSError:
-        return load(size=size, data_root=root)  # which says what is wrong with the file
-    cache = Path(platformdirs.user_cache_dir("fine")) / "decoded" / f"{source}-{size}.safetensors"
-    if kept := _read(cache, source, key):
-        return kept
-    images = load(size=size, data_root=root)
-    metadata = {"key": key, "class_names": json.dumps(images.class_names)}
-    with contextlib.suppress(FineError, OSError, SafetensorError), written_whole(cache) as temporary:
-        # Suppressed, because a full or read-only disk costs time at the next start and no more.
-        save_file({"pixels": images.pixels, "labels": images.labels}, temporary, metadata=metadata)
+        return decode()  # which reports what is wrong with the file
+    key = hashlib.sha256(b"".join(digests)).hexdigest()
+    folder = Path(platformdirs.user_cache_dir("fine")) / "decoded"
+    cache = folder / f"{source}-{size}.safetensors"
+    cached = _read(cache, source, key)
+    if cached is not None:
+        return cached
+    images = decode()
+    _write(cache, images, key)
     return images
 
 
+def _write(cache: Path, images: Images, key: str) -> None:
+    tensors = {"pixels": images.pixels, "labels": images.labels}
+    metadata = {"key": key, "class_names": json.dumps(images.class_names)}
+    # A full or read-only disk only means decoding again next time, so errors are ignored.
+    with (
+        contextlib.suppress(FineError, OSError, SafetensorError),
+        written_whole(cache) as temporary,
+    ):
+        save_file(tensors, temporary, metadata=metadata)
+
+
 def _read(cache: Path, source: str, key: str) -> Images | None:
-    """The pictures kept under ``key``; None if there are none or the file cannot be read."""
-    with contextlib.suppress(OSError, KeyError, ValueError, SafetensorError), safe_open(cache, framework="pt") as kept:
-        metadata = kept.metadata() or {}
+    """The images cached under ``key``; None if there are none or the cache cannot be read."""
+    with (
+        contextlib.suppress(OSError, KeyError, ValueError, SafetensorError),
+        safe_open(cache, framework="pt") as file,
+    ):
+        metadata = file.metadata() or {}
         if metadata.get("key") == key:
-            names = tuple(json.loads(metadata["class_names"]))
-            return Images(source, kept.get_tensor("pixels"), kept.get_tensor("labels"), names)
+            class_names = tuple(json.loads(metadata["class_names"]))
+            return Images(source, file.get_tensor("pixels"), file.get_tensor("labels"), class_names)
     return None

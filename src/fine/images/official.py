@@ -1,7 +1,8 @@
-"""The official files of Omniglot, CIFAR-100 and MNIST: where they lie, where they come from, what is wrong with one.
+"""The official files of Omniglot, CIFAR-100 and MNIST: paths, addresses, and errors about them.
 
-Files lie under a data root as ``omniglot/images_background.zip`` and so on. A file found there is judged by what it
-holds, not by its checksum, so a rebuilt zip is as good as the official one; only a download has to match the checksum.
+Files lie under a data root, as ``omniglot/images_background.zip`` and so on. A file found there is
+judged by its content, not by its checksum, so a rebuilt zip is as good as the official one. Only a
+download has to match the checksum.
 """
 
 import contextlib
@@ -20,17 +21,17 @@ from fine.errors import FineError, unknown
 
 @dataclass(frozen=True)
 class OfficialSource:
-    """What a source needs on disk and what is fetched to get it."""
+    """The files that a source needs, and the downloads that hold them."""
 
     address: str
-    """The https folder the downloads come from."""
+    """The https folder of the downloads."""
     downloads: dict[str, str]
     """File name at that address -> md5, as published."""
     files: tuple[str, ...]
-    """Paths under the data root. One that is not itself a download is a member of the tar archive that is."""
+    """Paths under the data root. A file that is no download is a member of the tar archive."""
 
     def md5(self, file: str) -> str | None:
-        """The published md5 of a file, None where only its archive has one."""
+        """The published md5 of a file; None if only its archive has one."""
         return self.downloads.get(Path(file).name)
 
 
@@ -46,7 +47,11 @@ OFFICIAL = {
     "cifar100": OfficialSource(
         address="https://www.cs.toronto.edu/~kriz",
         downloads={"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
-        files=("cifar-100-binary/train.bin", "cifar-100-binary/test.bin", "cifar-100-binary/fine_label_names.txt"),
+        files=(
+            "cifar-100-binary/train.bin",
+            "cifar-100-binary/test.bin",
+            "cifar-100-binary/fine_label_names.txt",
+        ),
     ),
     "mnist": OfficialSource(
         address="https://ossci-datasets.s3.amazonaws.com/mnist",
@@ -57,27 +62,31 @@ OFFICIAL = {
         files=("mnist/t10k-images-idx3-ubyte.gz", "mnist/t10k-labels-idx1-ubyte.gz"),
     ),
 }
+"""Every source with official files, by name."""
 
 
 def find_data_root(given: Path | str | None = None) -> Path:
-    """The folder that holds the official files: the one given, else FINE_DATA, else the user's cache folder."""
+    """The folder of the official files: ``given``, else FINE_DATA, else the user's cache folder."""
     root = given or os.environ.get("FINE_DATA") or platformdirs.user_cache_dir("fine")
-    return Path(os.path.expanduser(root)).absolute()  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+    # Path.expanduser raises for an unknown user
+    return Path(os.path.expanduser(root)).absolute()  # noqa: PTH111
 
 
 def official_source(name: str) -> OfficialSource:
-    """The source of that name, or an error that names those with files."""
+    """The source of that name; the error for any other name lists the official sources."""
     if name not in OFFICIAL:
         raise unknown("downloadable image source", name, OFFICIAL)
     return OFFICIAL[name]
 
 
 def damaged(path: Path, source: str, expected: str, found: str) -> FineError:
-    """The error for a file that is there and is not what it should be."""
-    return FineError(f"{path} is damaged: expected {expected}, found {found}; delete it and run `fine data download {source}`")
+    """The error for a file whose content is wrong."""
+    remedy = f"delete it and run `fine data download {source}`"
+    return FineError(f"{path} is damaged: expected {expected}, found {found}; {remedy}")
 
 
-# What zipfile, gzip and Pillow raise for broken files: SyntaxError for a PNG, RuntimeError for encrypted zip entries.
+# What zipfile, gzip and Pillow raise for broken files: SyntaxError for a PNG, RuntimeError for
+# encrypted zip entries.
 _BROKEN = (
     *(OSError, EOFError, ValueError, OverflowError, SyntaxError, RuntimeError),
     *(struct.error, zipfile.BadZipFile, zlib.error),
@@ -86,16 +95,20 @@ _BROKEN = (
 
 @contextlib.contextmanager
 def reading(path: Path, source: str, expected: str) -> Iterator[None]:
-    """Turn whatever goes wrong while reading an official file into one line that names the file and the remedy."""
+    """Turn any error while reading an official file into one line with the file and the remedy."""
     try:
         yield
     except FileNotFoundError:
         raise FineError(
-            f"{path} is missing from the data root {path.parents[1]}: run `fine data download {source}`, "
-            f"or set FINE_DATA or --data-root to a folder that holds {path.parent.name}/{path.name}"
+            f"{path} is missing from the data root {path.parents[1]}: run `fine data download "
+            f"{source}`, or set FINE_DATA or --data-root to a folder that holds "
+            f"{path.parent.name}/{path.name}"
         ) from None
     except (PermissionError, IsADirectoryError, NotADirectoryError) as problem:
-        raise FineError(f"{path} cannot be read ({problem.strerror}): expected {expected}") from problem
+        raise FineError(
+            f"{path} cannot be read ({problem.strerror}): expected {expected}"
+        ) from problem
     except _BROKEN as problem:
-        found = " ".join(str(problem).split())[:200] or type(problem).__name__  # zipfile can quote half the file
+        # shortened, because zipfile can quote half the file
+        found = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise damaged(path, source, expected, found) from problem

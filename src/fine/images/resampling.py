@@ -1,25 +1,34 @@
-"""Smaller pictures by exact area averaging: every output pixel is the mean of the part of the picture it covers."""
+"""Smaller images by exact area averaging: each new pixel is the mean of the area it covers."""
 
 import torch
 from torch import Tensor
 
+_CHUNK = 1024  # images resampled together
 
-def shrink(pixels: Tensor, size: int) -> Tensor:  # uint8 (n, channels, h, w) -> uint8 (n, channels, size, size)
-    """Resample to ``size`` × ``size``. Nothing aliases, and a picture keeps its mean brightness (up to rounding).
 
-    The sums are of whole numbers below 2²⁴, which float32 holds exactly, so the bytes are the same on every machine.
+def shrink(pixels: Tensor, size: int) -> Tensor:  # uint8 (n, channels, h, w) -> (…, size, size)
+    """Resample to ``size`` × ``size``. Nothing aliases, and an image keeps its mean brightness.
+
+    All sums are integers below 2²⁴, which float32 holds exactly, so every machine gives the same
+    bytes.
     """
     height, width = pixels.shape[-2:]
     if (height, width) == (size, size):
         return pixels
     assert 255 * height * width < 2**24
     rows, columns = _coverage(height, size), _coverage(width, size)
-    sums = ((part.to(torch.float32) @ columns.T).mT @ rows.T for part in torch.split(pixels, 1024))  # (…, column, row)
-    return torch.cat([(part.mT / (height * width)).round().to(torch.uint8) for part in sums]).contiguous()
+    chunks = []
+    for chunk in pixels.split(_CHUNK):
+        sums = ((chunk.to(torch.float32) @ columns.T).mT @ rows.T).mT
+        chunks.append((sums / (height * width)).round().to(torch.uint8))
+    return torch.cat(chunks).contiguous()
 
 
 def _coverage(before: int, after: int) -> Tensor:  # (after, before)
-    """How much of each old pixel lies in each new one along one axis, in 1/after of a pixel; rows sum to before."""
+    """How much of each old pixel lies in each new one along one axis, in 1/after of a pixel.
+
+    Each row sums to ``before``.
+    """
     edges = torch.arange(after + 1) * before
     old = torch.arange(before) * after
     overlap = torch.minimum(edges[1:, None], old + after) - torch.maximum(edges[:-1, None], old)

@@ -1,7 +1,8 @@
-"""Controls that keep everyone honest: models that are not shown enough to solve a puzzle.
+"""Controls: models that do not see enough to solve a puzzle.
 
-``blind`` sees the four choices and must stay at 25 %. ``object-only`` sees x' and the choices, so it can find the two that show
-the right object, and must stay at 50 %. If one of them does better, the puzzles leak their answer.
+`blind` sees the four choices and must stay at 25 %. `object-only` sees x' and the choices, so it
+can find the two that show the right object, and must stay at 50 %. If one of them does better, the
+puzzles leak their answer.
 """
 
 from dataclasses import dataclass
@@ -15,35 +16,43 @@ from fine.models.encoders import make_encoder
 
 @dataclass(frozen=True)
 class ControlConfig:
-    """What a control may look at, and how large it is."""
+    """What a control sees, and how large it is."""
 
     sees_object: bool = False
-    """Whether it is shown x' beside the choices."""
+    """Whether it sees x' beside the choices."""
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
-    code: int = 128
-    """Numbers in the code of a picture."""
+    embedding_size: int = 128
+    """Numbers in the embedding of an image."""
     hidden: int = 256
     """Width of the network that scores a choice."""
 
 
 class Control(nn.Module):
-    """Scores each choice from its own code, the mean code of all choices, and the code of x' if it may see that."""
+    """Scores each choice from its embedding, the mean of all choices, and x' if it may see that."""
 
     def __init__(self, config: ControlConfig, *, channels: int, size: int):
         super().__init__()
         if config.hidden < 1:
             raise FineError(f"hidden is {config.hidden}: give at least 1")
         self.sees_object = config.sees_object
-        self.encoder = make_encoder(config.encoder, channels=channels, size=size, code=config.code, columns=1)
+        d = config.embedding_size
+        self.encoder = make_encoder(
+            config.encoder, channels=channels, size=size, embedding_size=d, columns=1
+        )
         self.score = nn.Sequential(
-            nn.Linear(config.code * (2 + config.sees_object), config.hidden), nn.ReLU(), nn.Linear(config.hidden, 1)
+            nn.Linear(d * (2 + config.sees_object), config.hidden),
+            nn.ReLU(),
+            nn.Linear(config.hidden, 1),
         )
 
-    def forward(self, pictures: Tensor) -> Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        shown = pictures[:, 2:] if self.sees_object else pictures[:, 3:]
-        codes = self.encoder(shown.flatten(0, 1)).unflatten(0, shown.shape[:2]).flatten(2)
-        choices = codes[:, 1:] if self.sees_object else codes
-        context = [choices.mean(dim=1, keepdim=True), *([codes[:, :1]] if self.sees_object else [])]
-        return self.score(torch.cat((choices, *(part.expand_as(choices) for part in context)), dim=2)).squeeze(2)
+        seen = images[:, 2:] if self.sees_object else images[:, 3:]
+        embeddings = self.encoder(seen.flatten(0, 1)).unflatten(0, seen.shape[:2]).flatten(2)
+        choices = embeddings[:, 1:] if self.sees_object else embeddings
+        context = [choices.mean(dim=1, keepdim=True)]
+        if self.sees_object:
+            context.append(embeddings[:, :1])
+        features = torch.cat((choices, *(part.expand_as(choices) for part in context)), dim=2)
+        return self.score(features).squeeze(2)

@@ -1,141 +1,164 @@
-"""Encoders: a batch of pictures in, a batch of codes out.
+"""Encoders: a batch of images in, a batch of embeddings out.
 
-A code is a matrix (rows, columns). The function that FINE composes acts on the rows, and on every column alike. One column is
-the paper's vector code.
+    encoder = make_encoder("p4m-cnn", channels=1, size=32, embedding_size=256, columns=16)
+    embeddings = encoder(images)       # (b, 1, 32, 32) -> (b, rows, columns), here (b, 16, 16)
+
+The function that FINE composes acts on the rows of an embedding, and treats all columns alike. One
+column is the paper's vector. An encoder has ``rows``, ``columns`` and ``row_permutations``, int64
+(group elements, rows): how rotations and mirrors of an image permute the rows of its embedding.
+It is None where the encoder is not equivariant.
 """
 
 import math
-from typing import Protocol, TypedDict
+from itertools import pairwise
+from typing import TypedDict
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
+from fine.geometry.d4 import C4, D4
+from fine.models.group_convolution import GroupBatchNorm, GroupBias, GroupConv, output_size
 from fine.models.initialisation import kaiming
 from fine.models.string_encoder import StringEncoder
-from fine.models.symmetry import P4, P4M, GroupBatchNorm, GroupBias, GroupConv, output_size
 
 
-class Encoder(Protocol):
-    """What every encoder offers."""
-
-    rows: int
-    columns: int
-    row_moves: Tensor | None
-    """int64 (ways, rows): how the turns and mirrors an encoder knows of permute the rows of its codes; None: it knows none."""
-
-    def __call__(self, pictures: Tensor) -> Tensor:
-        """(b, channels, size, size) in 0..1 -> codes (b, rows, columns)."""
-        ...
-
-
-class Step(TypedDict):
-    """A strided convolution."""
+class Strided(TypedDict):
+    """The shape of a strided convolution."""
 
     kernel: int
     stride: int
     padding: int
 
 
-def halvings(size: int, places: int) -> list[Step]:
-    """The strided convolutions that take a picture of this size down to places × places, each halving it."""
-    steps: list[Step] = []
-    while size > places:
+def halvings(size: int, places: int) -> list[Strided]:
+    """Strided convolutions that each halve an image, from this size down to places × places."""
+    convolutions: list[Strided] = []
+    sizes = [size]
+    while sizes[-1] > 1:
         # An odd size needs an odd kernel for its grid to stay centred.
-        steps.append({"kernel": 3 if size % 2 else 4, "stride": 2, "padding": 1})
-        size = output_size(size, **steps[-1])
-    if size != places:
-        raise FineError(f"halving the picture ends at {size}×{size}, not at {places}×{places} places: choose 1, 2, 4 or 8")
-    return steps
+        kernel = 3 if sizes[-1] % 2 else 4
+        convolutions.append({"kernel": kernel, "stride": 2, "padding": 1})
+        sizes.append(output_size(sizes[-1], **convolutions[-1]))
+    if places not in sizes[1:]:
+        reached = ", ".join(f"{side}×{side}" for side in sizes[1:])
+        raise FineError(
+            f"an encoder that halves images of {size}×{size} cannot end on {places}×{places} "
+            f"places: choose one of {reached}"
+        )
+    return convolutions[: sizes.index(places)]
 
 
 class P4CNN(nn.Module):
-    """Strided p4 convolutions down to a small grid, and nothing fully connected.
+    """Strided p4 convolutions down to 2×2 places, and nothing fully connected.
 
-    Columns are channels; rows are place × orientation (for each of the channels that share a column, where there are fewer
-    columns than channels). A quarter turn of the picture permutes the rows and leaves the columns alone.
+    Columns are channels, rows are places × orientations; where there are fewer columns than
+    channels, the channels of a column follow one another. A quarter turn of the image permutes the
+    rows and leaves the columns alone.
     """
 
-    def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8, places: int = 2):
-        super().__init__()
-        self.columns, self.rows = columns, code // columns
-        self.share = P4.order * places * places  # numbers of a code from one channel
-        last = code // self.share
-        if last * self.share != code or last % columns:
-            raise FineError(
-                f"a code of {code} in {columns} columns does not fit a p4-CNN that ends on {places}×{places} places with 4 "
-                f"orientations: the code must be a multiple of {self.share * columns}"
-            )
-        steps = halvings(size, places)
-        layers: list[nn.Module] = []
-        for number, step in enumerate(steps):
-            out = width if number < len(steps) - 1 else last
-            convolution = GroupConv(P4, channels_in=channels, channels_out=out, lifting=number == 0, **step)
-            layers += [convolution, GroupBatchNorm(P4, out), nn.ReLU()]
-            channels = out
-        self.layers = nn.Sequential(*layers[:-1])  # no ReLU at the end: codes may be negative
-        # A map is stored place by place, all orientations of a place together.
-        moves = P4.map_moves(places).view(P4.order, P4.order, -1).mT  # (ways, places², orientations)
-        moves = (moves % places**2 * P4.order + moves // places**2).flatten(1)
-        self.row_moves = _of_all_rows(moves, self.rows)
+    WIDTH = 8  # channels of the hidden layers
+    PLACES = 2
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        return _as_code(self.layers(pictures), self.share, self.columns)
+    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
+        super().__init__()
+        self.columns, self.rows = columns, embedding_size // columns
+        self.per_channel = C4.order * self.PLACES**2  # numbers of an embedding from one channel
+        last = embedding_size // self.per_channel
+        if last * self.per_channel != embedding_size or last % columns:
+            raise FineError(
+                f"an embedding of {embedding_size} in {columns} columns does not fit a p4-CNN that "
+                f"ends on {self.PLACES}×{self.PLACES} places with 4 orientations: embedding_size "
+                f"must be a multiple of {self.per_channel * columns}"
+            )
+        strided = halvings(size, self.PLACES)
+        widths = [self.WIDTH] * (len(strided) - 1) + [last]
+        layers: list[nn.Module] = []
+        for number, (shape, width) in enumerate(zip(strided, widths, strict=True)):
+            lifting = number == 0
+            layers += [
+                GroupConv(C4, channels_in=channels, channels_out=width, lifting=lifting, **shape),
+                GroupBatchNorm(C4, width),
+                nn.ReLU(),
+            ]
+            channels = width
+        self.layers = nn.Sequential(*layers[:-1])  # no ReLU at the end: embeddings may be negative
+        self.row_permutations = _of_all_rows(_place_by_place(self.PLACES), self.rows)
+
+    def forward(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return _as_embedding(self.layers(images), self.per_channel, self.columns)
 
 
 class P4MCNN(nn.Module):
-    """Strided p4m convolutions down to a grid of places, where the orientations are pooled, and nothing fully connected.
+    """Strided p4m convolutions down to a grid of places, where the orientations are pooled.
 
-    Columns are channels, rows are places (4×4 of them, for each of the channels that share a column, where the rows are no
-    square). What a channel sees is the same whichever way the picture is turned or mirrored; only where it sees it changes. So
-    a rule that moves things about does the same to every column, as the composed function does.
+    Columns are channels, rows are places: 4×4 of them, or as many as make the rows a square. What a
+    channel sees is the same however the image is rotated or mirrored; only where it sees it
+    changes. So a rule that moves things does the same to every column, as a composed function does.
     """
 
-    def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 8):
+    WIDTH = 8  # channels of the hidden layers
+
+    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
         super().__init__()
-        self.columns, self.rows = columns, code // columns
+        self.columns, self.rows = columns, embedding_size // columns
         places = math.isqrt(self.rows)
         if columns == 1 or places * places != self.rows:
-            places = 4
-        self.share = places * places  # numbers of a code from one channel
-        if self.rows % self.share:
+            places = 4  # and several channels share a column
+        self.per_channel = places * places  # numbers of an embedding from one channel
+        if self.rows % self.per_channel:
             raise FineError(
-                f"a code of {code} in {columns} columns does not fit a p4m-CNN: its {self.rows} rows should be a square of "
-                f"places, such as 64 for 8×8, or a multiple of 16 for 4×4"
+                f"an embedding of {embedding_size} in {columns} columns does not fit a p4m-CNN: "
+                f"its {self.rows} rows should be a square of places, such as 64 for 8×8, or a "
+                "multiple of 16 for 4×4"
             )
         layers: list[nn.Module] = []
-        for number, step in enumerate(halvings(size, places)):
-            # The first layer has the largest maps and the simplest things to see: half the channels do, and a bias instead of
-            # the normalisation, which would take as long as the convolution.
-            out = width if number else width // 2
-            convolution = GroupConv(P4M, channels_in=channels, channels_out=out, lifting=number == 0, **step)
-            layers += [convolution, GroupBatchNorm(P4M, out) if number else GroupBias(P4M, out), nn.ReLU()]
-            channels = out
-        if not layers:
-            raise FineError(f"a p4m-CNN needs fewer than {size}×{size} places: choose 4×4 or 8×8, 16 or 64 rows")
-        out = code // self.share
-        last = GroupConv(P4M, channels_in=channels, channels_out=out, kernel=3, stride=1, padding=1, pooling=True)
-        self.layers = nn.Sequential(*layers, last, nn.BatchNorm2d(out))  # no ReLU at the end: codes may be negative
-        self.row_moves = _of_all_rows(P4M.pixel_moves(places), self.rows)
+        for number, shape in enumerate(halvings(size, places)):
+            # The first layer has the largest maps and the simplest things to see: half the channels
+            # will do, and a bias will; a normalisation would cost as much as the convolution.
+            first = number == 0
+            width = self.WIDTH // 2 if first else self.WIDTH
+            layers += [
+                GroupConv(D4, channels_in=channels, channels_out=width, lifting=first, **shape),
+                GroupBias(D4, width) if first else GroupBatchNorm(D4, width),
+                nn.ReLU(),
+            ]
+            channels = width
+        last = embedding_size // self.per_channel
+        shape = Strided(kernel=3, stride=1, padding=1)
+        pooled = GroupConv(D4, channels_in=channels, channels_out=last, pooling=True, **shape)
+        # No ReLU at the end: embeddings may be negative.
+        self.layers = nn.Sequential(*layers, pooled, nn.BatchNorm2d(last))
+        self.row_permutations = _of_all_rows(D4.pixel_permutations(places), self.rows)
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        return _as_code(self.layers(pictures), self.share, self.columns)
+    def forward(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return _as_embedding(self.layers(images), self.per_channel, self.columns)
 
 
-def _as_code(maps: Tensor, share: int, columns: int) -> Tensor:  # (b, …, h, w) -> (b, rows, columns)
-    """Feature maps as codes, where each channel has ``share`` numbers: the channels of a column, one below the other."""
-    by_channel = maps.permute(0, 2, 3, 1).reshape(len(maps), share, -1, columns)  # (b, share, channels of a column, columns)
+def _as_embedding(maps: Tensor, per_channel: int, columns: int) -> Tensor:
+    """Feature maps (b, …, h, w) -> embeddings (b, rows, columns), channel below channel."""
+    by_place = maps.permute(0, 2, 3, 1)  # (b, h, w, orientations × channels)
+    by_channel = by_place.reshape(len(maps), per_channel, -1, columns)  # channels of a column third
     return by_channel.transpose(1, 2).reshape(len(maps), -1, columns)
 
 
-def _of_all_rows(moves: Tensor, rows: int) -> Tensor:  # (ways, share) -> (ways, rows)
-    """How the rows of a code move, where the numbers of each of the channels of a column move like this."""
-    return (torch.arange(0, rows, moves.shape[1])[:, None] + moves[:, None]).flatten(1)
+def _place_by_place(places: int) -> Tensor:  # (elements, places² × orientations)
+    """How C4 permutes a feature map that is stored place by place, orientations fastest."""
+    by_orientation = C4.feature_permutations(places).view(C4.order, C4.order, -1)
+    by_place = by_orientation.mT  # (elements, places², orientations): where each number comes from
+    orientation, place = by_place // places**2, by_place % places**2
+    return (place * C4.order + orientation).flatten(1)
+
+
+def _of_all_rows(permutations: Tensor, rows: int) -> Tensor:  # (g, n) -> (g, rows)
+    """How all rows of an embedding are permuted, if the n rows of each channel are like this."""
+    starts = torch.arange(0, rows, permutations.shape[1])
+    return (starts[:, None] + permutations[:, None]).flatten(1)
 
 
 class ResidualBlock(nn.Module):
-    """Two 3×3 convolutions beside a 1×1 shortcut, halving the picture."""
+    """Two 3×3 convolutions beside a 1×1 shortcut, halving the image."""
 
     def __init__(self, channels_in: int, channels_out: int):
         super().__init__()
@@ -145,7 +168,7 @@ class ResidualBlock(nn.Module):
         self.second = nn.Conv2d(channels_out, channels_out, 3, padding=1, bias=False)
         self.second_norm = nn.BatchNorm2d(channels_out)
 
-    def forward(self, maps: Tensor) -> Tensor:
+    def forward(self, maps: Tensor) -> Tensor:  # (b, i, h, w) -> (b, o, h / 2, w / 2)
         inner = F.relu(self.first_norm(self.first(maps)))
         return F.relu(self.second_norm(self.second(inner)) + self.shortcut(maps))
 
@@ -153,52 +176,76 @@ class ResidualBlock(nn.Module):
 class ResNet(nn.Module):
     """Three residual blocks and a linear layer."""
 
-    row_moves = None
+    row_permutations = None
 
-    def __init__(self, *, channels: int, size: int, code: int, columns: int):
+    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
         super().__init__()
-        self.columns, self.rows = columns, code // columns
-        self.blocks = nn.Sequential(ResidualBlock(channels, 16), ResidualBlock(16, 32), ResidualBlock(32, 32))
-        for _ in range(3):
-            size = (size - 1) // 2 + 1
-        self.head = nn.Linear(32 * size * size, code)
+        self.columns, self.rows = columns, embedding_size // columns
+        widths = (channels, 16, 32, 32)
+        self.blocks = nn.Sequential(*(ResidualBlock(*pair) for pair in pairwise(widths)))
+        for _ in self.blocks:
+            size = -(-size // 2)
+        self.head = nn.Linear(32 * size * size, embedding_size)
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        return self.head(self.blocks(pictures).flatten(1)).view(-1, self.columns, self.rows).transpose(1, 2)
+    def forward(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return _in_columns(self.head(self.blocks(images).flatten(1)), self.columns)
 
 
 class MLP(nn.Module):
     """Two fully connected layers."""
 
-    row_moves = None
+    HIDDEN = 256
 
-    def __init__(self, *, channels: int, size: int, code: int, columns: int, hidden: int = 256):
+    row_permutations = None
+
+    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
         super().__init__()
-        self.columns, self.rows = columns, code // columns
-        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(channels * size * size, hidden), nn.ReLU(), nn.Linear(hidden, code))
+        self.columns, self.rows = columns, embedding_size // columns
+        self.layers = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(channels * size * size, self.HIDDEN),
+            nn.ReLU(),
+            nn.Linear(self.HIDDEN, embedding_size),
+        )
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
+    def forward(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return _in_columns(self.layers(images), self.columns)
 
 
 class ConvNet(nn.Module):
-    """Three strided convolutions and two fully connected layers, a ReLU after each: the encoder of Webb et al. (2021)."""
+    """The encoder of Webb et al. (2021): three strided convolutions, two fully connected layers.
 
-    row_moves = None
+    A ReLU follows each of them.
+    """
 
-    def __init__(self, *, channels: int, size: int, code: int, columns: int, width: int = 32, hidden: int = 256):
+    WIDTH = 32
+    HIDDEN = 256
+
+    row_permutations = None
+
+    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
         super().__init__()
-        self.columns, self.rows = columns, code // columns
+        self.columns, self.rows = columns, embedding_size // columns
         layers: list[nn.Module] = []
-        for inputs in (channels, width, width):
-            layers += [kaiming(nn.Conv2d(inputs, width, 4, stride=2, padding=1)), nn.ReLU()]
+        for channels_in in (channels, self.WIDTH, self.WIDTH):
+            convolution = nn.Conv2d(channels_in, self.WIDTH, 4, stride=2, padding=1)
+            layers += [kaiming(convolution), nn.ReLU()]
             size //= 2
-        layers += [nn.Flatten(), kaiming(nn.Linear(width * size * size, hidden)), nn.ReLU()]
-        layers += [kaiming(nn.Linear(hidden, code)), nn.ReLU()]
+        layers += [
+            nn.Flatten(),
+            kaiming(nn.Linear(self.WIDTH * size * size, self.HIDDEN)),
+            nn.ReLU(),
+        ]
+        layers += [kaiming(nn.Linear(self.HIDDEN, embedding_size)), nn.ReLU()]
         self.layers = nn.Sequential(*layers)
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        return self.layers(pictures).view(-1, self.columns, self.rows).transpose(1, 2)
+    def forward(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return _in_columns(self.layers(images), self.columns)
+
+
+def _in_columns(numbers: Tensor, columns: int) -> Tensor:  # (b, d) -> (b, rows, columns)
+    """Vectors as matrices, column by column."""
+    return numbers.unflatten(1, (columns, -1)).mT
 
 
 AnyEncoder = P4CNN | P4MCNN | ResNet | MLP | ConvNet | StringEncoder
@@ -213,10 +260,17 @@ ENCODERS: dict[str, type[AnyEncoder]] = {
 }
 
 
-def make_encoder(name: str, *, channels: int, size: int, code: int, columns: int) -> AnyEncoder:
-    """The encoder called ``name`` for pictures of this shape, with codes of ``code`` numbers in ``columns`` columns."""
+def make_encoder(
+    name: str, *, channels: int, size: int, embedding_size: int, columns: int
+) -> AnyEncoder:
+    """The encoder called ``name``, for images of this shape and embeddings of this many numbers."""
     if name not in ENCODERS:
         raise unknown("encoder", name, ENCODERS)
-    if columns < 1 or code < 1 or code % columns:
-        raise FineError(f"a code of {code} numbers cannot have {columns} columns: columns must divide it")
-    return ENCODERS[name](channels=channels, size=size, code=code, columns=columns)
+    if columns < 1 or embedding_size < 1 or embedding_size % columns:
+        raise FineError(
+            f"an embedding of {embedding_size} numbers cannot have {columns} columns: columns must "
+            "divide it"
+        )
+    return ENCODERS[name](
+        channels=channels, size=size, embedding_size=embedding_size, columns=columns
+    )

@@ -1,4 +1,4 @@
-"""Starting weights of the comparison models, as Webb et al. (2021) chose them: normal, with every bias 0."""
+"""Starting weights of the comparison models, as in Webb et al. (2021): normal, and every bias 0."""
 
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ def kaiming(layer: Layer) -> Layer:
 
 
 def xavier(layer: Layer, *, blocks: int = 1) -> Layer:
-    """The layer, started for no ReLU after it; several ``blocks`` of its outputs are started as layers of their own."""
+    """The layer, started for no ReLU after it, and each block of its outputs as a layer."""
     for block in layer.weight.chunk(blocks):
         nn.init.xavier_normal_(block)
     if layer.bias is not None:

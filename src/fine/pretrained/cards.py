@@ -1,166 +1,278 @@
-"""The card of a trained model: what it learned from, how to train it again, how good it is, and what it cannot do."""
+"""The card of a trained model: what it learned from, how it was made, its scores, its limits."""
 
 import shlex
-from dataclasses import Field, fields
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
+from fine.evaluation.metrics import by_family
+from fine.images.letters import LONGEST
 from fine.images.official import OFFICIAL
 from fine.models import model_config
-from fine.models.sharing import CARD
-from fine.protocols import PROTOCOLS
-from fine.questions import FORWARDS, question
-from fine.runs import RunConfig
-from fine.strings.alphabet import LONGEST
-from fine.tasks import PRESETS, Task
+from fine.models.hub import CARD
+from fine.models.string_encoder import STRING_SETTINGS
+from fine.puzzles.task import PRESETS, Task
+from fine.puzzles.variants import PLAIN, make_variant
+from fine.training.protocols import PROTOCOLS, Training
+from fine.training.run import RunConfig
 
-_PICTURES = {
+_SOURCES = {
     "glyphs": "characters that the program draws itself",
     "omniglot": "handwritten characters of Omniglot (Lake et al., 2015; MIT licence)",
     "cifar100": "photographs of CIFAR-100 (Krizhevsky, 2009; no licence stated)",
     "mnist": "handwritten digits of MNIST (LeCun et al., 1998; no licence stated)",
     "strings": "letter strings that the program makes itself",
 }
-_SOLVE = {
-    False: 'fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png", "d.png"])',
-    True: 'fine.solve_text(model, "abc", "abd", "mmnnpp").text',
-}
-"""How to ask a model of pictures, and one of strings."""
-_OPTIONS = ("train_count", "test_count", "size", "validation")  # what `fine train` can change of a named task
+_SOLVE_IMAGES = (
+    'fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png", "d.png"])'
+)
+_SOLVE_STRINGS = 'fine.solve_text(model, "abc", "abd", "mmnnpp").text'
+_TASK_OPTIONS = ("train_count", "test_count", "size", "validation")
+"""What `fine train` can change of a named task."""
+_LESSON_OPTIONS = ("epochs", "batch", "learning_rate", "seed")
+"""What `fine learn` can change of a training."""
 
 
 def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     """The card of a run's model, from its config.json and result.json, as Markdown."""
     task = config.task
     low, high = result["interval"]
-    families = "\n".join(f"| {family} | {puzzles:,} | {right:.1%} |" for family, puzzles, right in by_family(result))
-    pictures = _PICTURES.get(task.images, task.images)
-    tested = _PICTURES.get(task.test_images, task.test_images) if task.test_images else f"other classes of {task.images}"
-    shape = f"{'grey' if config.channels == 1 else 'colour'} pictures of {task.size} × {task.size}"
-    seen = f"It sees {shape}: what vanishes there, it cannot see."
-    asked = "" if config.question == FORWARDS else f", asked “{config.question}”"
-    head = CARD
-    if task.shows_strings:
-        head = CARD.replace("pipeline_tag: image-classification\n", "")
-        tested = "other strings"
-        shape = f"strings of up to {LONGEST} letters, a to z"
-        seen = "It looks at a few places from either end of a string; what lies further inside, it cannot see."
-    return (
-        f"""{head}
+    counts = by_family(result["by_rule"])
+    rows = "\n".join(f"| {family} | {count:,} | {right:.1%} |" for family, count, right in counts)
+    source = _SOURCES.get(task.images, task.images)
+    solve = _SOLVE_STRINGS if task.shows_strings else _SOLVE_IMAGES
+    variant = "" if config.variant == PLAIN else f", variant “{config.variant}”"
+    sections = f"""{_head(task)}
 # {name}
 
-A FINE that has learned **{task.test_rules if config.grown_from else task.rules}** rules from {pictures}. It sees {shape}.
+A FINE that has learned **{_learned(config)}** rules from {source}. It sees {_shape(config)}.
 
 ```python
 import fine
 
 model = fine.load("{name}")  # or the path of this folder
-print({_SOLVE[task.shows_strings]})
+print({solve})
 ```
 
 ## Training
 
     {recipe(config)}
 
-{_amount(config)}, {result["minutes"]:.1f} minutes on {result["machine"]}. \
+{_amount(config)}, {result["minutes"]:.1f} minutes on {result["machine"]}. {_continual(config)}\
 fine {result["fine"]}, torch {result["torch"]}, commit {result["commit"]}. \
 With as many threads (`--threads`), on such a machine, the command makes the same weights again.
 
 ## Scores
 
-{result["accuracy"]:.1%} of {result["puzzles"]:,} puzzles{asked} (95 % interval {low:.1%} – {high:.1%}) over {tested}, \
+{result["accuracy"]:.1%} of {result["puzzles"]:,} puzzles{variant} \
+(95 % interval {low:.1%} – {high:.1%}) over {_tested_on(task)}, \
 none of them seen in training. {_chances(result)}
 
 | family | puzzles | right |
 |---|---|---|
-{families}
+{rows}
 
-The wrong choices show the right object under a wrong rule, a wrong object under the right rule, or both.
+The wrong choices show the right object under a wrong rule, a wrong object under the right rule, \
+or both.
 
 ## Limits
 
-- It knows the rules it was trained on, on their grids; what is between or beyond them it has not been tested on here.
-- {seen}
+- It knows the rules it was trained on, on their grids; what is between or beyond them is not \
+tested here.
+- {_blind_spot(config)}
 - It always chooses. If none of the choices is right, the probabilities may still be high.
 
 ## Licence
 
 MIT, like the program. {_licences(task)}
-""".rstrip()
-        + "\n"
-    )
-
-
-def by_family(result: dict[str, Any]) -> list[tuple[str, int, float]]:
-    """(family, puzzles, share answered right) of a result.json, in the order of its rules."""
-    counts: dict[str, list[float]] = {}
-    for row in result["by_rule"]:
-        count = counts.setdefault(row["family"], [0, 0])
-        count[0] += row["puzzles"]
-        count[1] += row["puzzles"] * row["right"]
-    return [(family, int(puzzles), right / puzzles) for family, (puzzles, right) in counts.items()]
-
-
-def _chances(result: dict[str, Any]) -> str:
-    levels = result["chance"]
-    ignoring = levels.get("right object, rule ignored")
-    further = "" if ignoring is None else f", one who finds the right object and ignores the rule {100 * ignoring:.0f} %"
-    return f"A blind guess has {100 * levels['blind']:.0f} %{further}."
+"""
+    return sections.rstrip() + "\n"
 
 
 def recipe(config: RunConfig) -> str:
-    """The `fine train` command that makes this run; of a task without a name, the Python that describes it."""
+    """The command that makes this run, or the Python that does if no command can."""
+    words = _learn_command(config) if _start_from(config) else _train_command(config)
+    return f"fine.train({config!r}, folder)" if words is None else shlex.join(words)
+
+
+def _train_command(config: RunConfig) -> list[str] | None:
+    """The `fine train` command of a run; None if there is no option for something in it."""
     task, training = config.task, config.training
     rules = task.rules.partition(":")[0] if task.test_rules else task.rules
-    preset = next((name for name in (*PRESETS, task.images) if _is_preset(task, name, rules)), None)
+    preset = _preset(task, rules)
     if preset is None:
-        return f"fine.train({config!r}, folder)"
+        return None
     words = ["fine", "train", "--task", preset, "--rules", rules]
     if config.model != "fine":
         words += ["--model", config.model]
     protocol = "paper" if training.schedule == PROTOCOLS["paper"].schedule else "quick"
     if protocol != "quick":
         words += ["--protocol", protocol]
-    words += _changed(task, Task.preset(preset, rules=rules), [entry for entry in fields(Task) if entry.name in _OPTIONS])
-    words += _changed(training, PROTOCOLS[protocol], [entry for entry in fields(training) if entry.name != "schedule"])
-    if config.question != FORWARDS:
-        plain = question(config.question.name)
-        words += ["--ask", plain.name, *_changed(config.question, plain, list(fields(plain)))]
+    usual_training = PROTOCOLS[protocol]
+    usual_settings = model_config(config.model)
+    if task.shows_strings and protocol == "quick":
+        usual_training = PROTOCOLS["strings"]
+    if task.shows_strings and config.model == "fine":
+        usual_settings = model_config(config.model, STRING_SETTINGS)
+    if usual_training.resample_each_epoch and not training.resample_each_epoch:
+        return None  # an option can only add it
+    words += _changed(task, Task.preset(preset, rules=rules), _TASK_OPTIONS)
+    words += _changed(training, usual_training, _names(training))
+    if config.variant != PLAIN:
+        variant = make_variant(config.variant.name)
+        words += ["--variant", variant.name]
+        words += _changed(config.variant, variant, _names(variant))
     if config.encoder_from:
         words += ["--encoder-from", config.encoder_from]
-    usual = model_config(config.model)
-    settings = [f"{key}={value}" for key, value in config.settings.items() if str(value) != str(getattr(usual, key))]
-    return shlex.join([*words, *(["--set", *settings] if settings else [])])
+    if _strategy(config):
+        words += ["--continual", _strategy(config)]
+    settings = [
+        f"{key}={value}"
+        for key, value in config.settings.items()
+        if str(value) != str(getattr(usual_settings, key))
+    ]
+    return words + (["--set", *settings] if settings else [])
 
 
-def _is_preset(task: Task, name: str, rules: str) -> bool:
-    if name not in PRESETS and not name.startswith("folder:"):
-        return False
-    preset = Task.preset(name, rules=rules)
-    ignored = (*_OPTIONS, "data_root")
-    return all(getattr(task, entry.name) == getattr(preset, entry.name) for entry in fields(Task) if entry.name not in ignored)
+def _learn_command(config: RunConfig) -> list[str] | None:
+    """The `fine learn` command of a run; None if that cannot make it."""
+    task, training = config.task, config.training
+    known = task.test_rules.removesuffix(f"+{task.rules}")
+    preset = _preset(task, task.rules, ignored=("test_rules", "channels"))
+    usual = Training()
+    others = [name for name in _names(training) if name not in _LESSON_OPTIONS]
+    is_lesson = _strategy(config) == "anchor" and known != task.test_rules
+    if not is_lesson or preset is None or _changed(training, usual, others):
+        return None
+    words = ["fine", "learn", "--from", _start_from(config), "--rules", task.rules]
+    words += ["--task", preset, "--known", known]
+    # Said even where it is what `fine learn` has anyway: that may change, this run does not.
+    for name in ("epochs", "batch", "learning_rate"):
+        words += [_option(name), str(getattr(training, name))]
+    words += _changed(training, usual, ["seed"])
+    for name in ("train_count", "test_count"):
+        words += [_option(name), str(getattr(task, name))]
+    return words + (["--validation"] if task.validation else [])
 
 
-def _changed(given: Any, usual: Any, entries: list[Field[Any]]) -> list[str]:
-    """The options whose values are not the usual ones."""
+def _preset(task: Task, rules: str, ignored: Iterable[str] = ()) -> str | None:
+    """The name of the task that a task is but for what options can change, if there is one."""
+    ignored = {*ignored, *_TASK_OPTIONS, "data_root"}
+    names = [*PRESETS, *([task.images] if task.images.startswith("folder:") else [])]
+    for name in names:
+        preset = Task.preset(name, rules=rules)
+        if not _changed(task, preset, (field for field in _names(task) if field not in ignored)):
+            return name
+    return None
+
+
+def _changed(given: Any, usual: Any, names: Iterable[str]) -> list[str]:
+    """Options for the fields whose values are not the usual ones."""
     words: list[str] = []
-    for entry in entries:
-        value = getattr(given, entry.name)
-        if value != getattr(usual, entry.name):
-            option = "--" + entry.name.replace("_", "-")
-            words += [option] if value is True else [option, str(value)]
+    for name in names:
+        value = getattr(given, name)
+        if value != getattr(usual, name):
+            words += [_option(name)] if value is True else [_option(name), str(value)]
     return words
 
 
+def _names(config: Any) -> list[str]:
+    return [field.name for field in fields(config)]
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+# A ContinualConfig has these two fields; it is in a layer above this one.
+
+
+def _start_from(config: RunConfig) -> str:
+    return getattr(config, "start_from", "")
+
+
+def _strategy(config: RunConfig) -> str:
+    return getattr(config, "strategy", "")
+
+
+def _continual(config: RunConfig) -> str:
+    """How a continual run learned, as a sentence; empty for any other run."""
+    if _start_from(config):
+        source = Path(_start_from(config)).name
+        return f"It goes on from {source} by the continual learning strategy {_strategy(config)}. "
+    if _strategy(config):
+        return f"Families came one after another, strategy {_strategy(config)}. "
+    return ""
+
+
+# Parts of the text
+
+
+def _head(task: Task) -> str:
+    if task.shows_strings:
+        return CARD.replace("pipeline_tag: image-classification\n", "")
+    return CARD
+
+
+def _learned(config: RunConfig) -> str:
+    task = config.task
+    if _start_from(config) and task.test_rules:
+        return task.test_rules  # the rules of before among them
+    return task.rules
+
+
+def _shape(config: RunConfig) -> str:
+    if config.task.shows_strings:
+        return f"strings of up to {LONGEST} letters, a to z"
+    colours = "grey" if config.channels == 1 else "colour"
+    return f"{colours} images of {config.task.size} × {config.task.size}"
+
+
+def _blind_spot(config: RunConfig) -> str:
+    if config.task.shows_strings:
+        return (
+            "It sees a few places from either end of a string; what lies further inside, it cannot "
+            "see."
+        )
+    return f"It sees {_shape(config)}: what vanishes there, it cannot see."
+
+
+def _tested_on(task: Task) -> str:
+    if task.shows_strings:
+        return "other strings"
+    if task.test_images:
+        return _SOURCES.get(task.test_images, task.test_images)
+    return f"other classes of {task.images}"
+
+
 def _amount(config: RunConfig) -> str:
-    epochs, fresh = config.training.epochs, ", new ones in each" if config.training.fresh and config.training.epochs > 1 else ""
-    passes = f"{epochs} epoch{'s' if epochs > 1 else ''}"
-    return f"{passes} of {config.task.train_count:,} puzzles{fresh}, seed {config.training.seed}"
+    training = config.training
+    epochs = f"{training.epochs} epoch{'s' if training.epochs > 1 else ''}"
+    is_new = training.resample_each_epoch and training.epochs > 1
+    new = ", new ones in each" if is_new else ""
+    return f"{epochs} of {config.task.train_count:,} puzzles{new}, seed {training.seed}"
+
+
+def _chances(result: dict[str, Any]) -> str:
+    levels = result["chance"]
+    blind = f"Guessing gives {100 * levels['blind']:.0f} %"
+    ignoring = levels.get("right object, rule ignored")
+    if ignoring is None:
+        return f"{blind}."
+    return f"{blind}, finding the right object and ignoring the rule {100 * ignoring:.0f} %."
 
 
 def _licences(task: Task) -> str:
-    sources = [source for source in (task.images, task.test_images) if source in OFFICIAL]
     if task.shows_strings:
-        return "Nothing of others went into it."
-    if not sources:
-        return "No pictures of others went into it." if task.images == "glyphs" else "Its pictures are their owners'."
-    return f"The pictures it was trained on have their own terms ({', '.join(sources)}); none of them are in this folder."
+        return "No data of others went into it."
+    sources = [source for source in (task.images, task.test_images) if source in OFFICIAL]
+    if sources:
+        listed = ", ".join(sources)
+        return (
+            f"The images it was trained on have their own terms ({listed}); none of them are in "
+            "this folder."
+        )
+    if task.images == "glyphs":
+        return "No images of others went into it."
+    return "Its images belong to their owners."

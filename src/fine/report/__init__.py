@@ -1,6 +1,7 @@
-"""The report: one self-contained HTML page, and Markdown and LaTeX tables, all made from the ledger and from nothing else.
+"""The report, from the ledger alone: one self-contained HTML page, Markdown and LaTeX tables.
 
-comparisons = [compare(make_experiment(name), Ledger(Path("results/ledger"))) for name in EXPERIMENTS]
+ledger = Ledger(Path("results/ledger"))
+comparisons = [compare(make_experiment(name), ledger) for name in EXPERIMENTS]
 page = html_page(comparisons)                       # the same ledger makes the same bytes
 write_report(comparisons, Path("results/report.html"), Path("results/tables"))
 """
@@ -9,20 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fine.experiments.comparison import Comparison
+from fine.io.files import write_text
 from fine.report.latex import latex_table
 from fine.report.markdown import markdown_table
 from fine.report.page import html_page
-from fine.storage import write_text
 
 __all__ = ["html_page", "latex_table", "markdown_table", "write_report"]
 
 
 def write_report(comparisons: Sequence[Comparison], page: Path, tables: Path) -> list[Path]:
-    """Write the page and, in the folder ``tables``, every table as Markdown and as LaTeX; return what was written."""
+    """Write the page and, in the folder ``tables``, every table as Markdown and as LaTeX.
+
+    Returns the paths of the files.
+    """
     texts = {page: html_page(comparisons)}
     for comparison in comparisons:
         name = comparison.experiment.name
-        texts |= {tables / f"{name}.md": markdown_table(comparison), tables / f"{name}.tex": latex_table(comparison)}
+        texts[tables / f"{name}.md"] = markdown_table(comparison)
+        texts[tables / f"{name}.tex"] = latex_table(comparison)
     for path, text in texts.items():
         write_text(path, text)
     return list(texts)

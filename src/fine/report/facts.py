@@ -1,16 +1,16 @@
-"""What one has to know of an experiment's runs before believing its numbers, and the means over seeds that plots show."""
+"""How the runs of an experiment were made, and the means over seeds that plots show."""
 
 import statistics
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fine.experiments.comparison import Comparison, Entry
+from fine.experiments.comparison import MISSING, Comparison, Entry
+from fine.experiments.durations import show_minutes
+from fine.experiments.text_tables import span
 from fine.puzzles import KINDS
-from fine.report.numbers import minutes, span
 
 MISTAKES = KINDS[1:]
-NOT_RUN = "·"
 
 
 @dataclass(frozen=True)
@@ -28,52 +28,62 @@ class Facts:
     def places(self) -> int:
         return len(self.comparison.entries)
 
-    @property
-    def minutes(self) -> float:
-        """Minutes of training, all runs together."""
-        return sum(record.minutes for record in self.comparison.records)
-
     @cached_property
     def named(self) -> dict[str, str]:
         """The facts by name, as they are shown; without runs only how much is there."""
         records = self.comparison.records
         shown = {"filled": f"{self.filled} of {self.places}"}
-        if records:
-            epochs: dict[str, set[int]] = {}
-            for record in records:
-                epochs.setdefault(record.protocol, set()).add(record.epochs)
-            shown |= {
-                "protocol": "; ".join(f"{name}, {span(sorted(numbers))} epochs" for name, numbers in sorted(epochs.items())),
-                "seeds": span(sorted({len(entry.records) for entry in self.comparison.entries if entry.records})),
-                "training puzzles": span(sorted({record.train_puzzles for record in records})),
-                "test puzzles": span(sorted({record.test_puzzles for record in records})),
-                "minutes": minutes(self.minutes),
-                "commit": ", ".join(sorted({record.commit for record in records})),
-                "machine": "; ".join(sorted({record.machine for record in records})),
-            }
-        return shown
+        if not records:
+            return shown
+        epochs: dict[str, set[int]] = {}
+        for record in records:
+            epochs.setdefault(record.protocol, set()).add(record.epochs)
+        protocols = (f"{name}, {span(counts)} epochs" for name, counts in sorted(epochs.items()))
+        seeds = [len(entry.records) for entry in self.comparison.entries if entry.records]
+        return shown | {
+            "protocol": "; ".join(protocols),
+            "seeds": span(seeds),
+            "training puzzles": span(record.train_puzzles for record in records),
+            "test puzzles": span(record.test_puzzles for record in records),
+            "minutes": show_minutes(sum(record.minutes for record in records)),
+            "commit": ", ".join(sorted({record.commit for record in records})),
+            "machine": "; ".join(sorted({record.machine for record in records})),
+        }
 
     @property
     def failures(self) -> list[tuple[Entry, str]]:
         """Places that were tried and have no result, and why."""
-        return [(entry, entry.failure.error) for entry in self.comparison.entries if entry.failure and not entry.records]
+        entries = self.comparison.entries
+        return [(e, e.failure.error) for e in entries if e.failure and not e.records]
 
 
-def reading(comparison: Comparison) -> list[str]:
+def how_to_read(comparison: Comparison) -> str:
     """How to read a table, in sentences."""
+    experiment = comparison.experiment
     sentences = [
-        f"{comparison.experiment.measured}, ± the standard deviation over seeds, or with one seed half its 95 % interval."
+        f"{capitalised(experiment.title)}.",
+        f"{experiment.measured}, ± the standard deviation over seeds, or with one seed half its "
+        "95 % interval.",
     ]
     if comparison.has_paper:
-        sentences.append("Difference: here less the paper's.")
-    best = "" if comparison.experiment.probed else "Bold: the best of a column here. "
-    sentences.append(f"{best}{NOT_RUN} has not been run.")
-    return sentences
+        sentences.append("Difference: ours minus the paper's.")
+    if not experiment.probed:
+        sentences.append("Bold: the best of a column here.")
+    sentences.append(f"{MISSING} has not been run.")
+    return " ".join(sentences)
+
+
+def capitalised(text: str) -> str:
+    """A title with a capital, the rest of it as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def mistakes(entry: Entry) -> dict[str, float]:
     """Share of each kind of wrong answer in %, the mean over seeds."""
-    return {kind: 100 * statistics.mean(record.mistakes.get(kind, 0.0) for record in entry.records) for kind in MISTAKES}
+    return {
+        kind: 100 * statistics.mean(record.mistakes.get(kind, 0.0) for record in entry.records)
+        for kind in MISTAKES
+    }
 
 
 def curve(entry: Entry) -> list[float]:
@@ -89,15 +99,26 @@ def cost(entry: Entry) -> float:
 
 def by_rule(entry: Entry) -> dict[str, float]:
     """Share of right answers in % for every hidden rule, the mean over seeds."""
-    return _means([{row["rule"]: row[KINDS[0]] for row in record.by_rule} for record in entry.records])
+    tables = [record.by_rule for record in entry.records]
+    return _means([{row["rule"]: row[KINDS[0]] for row in rows} for rows in tables])
 
 
 def confusions(entry: Entry, family: str) -> dict[tuple[float, ...], float]:
-    """Share of answers under a wrong rule in %, by how far it is from the hidden one, the mean over seeds that have it."""
-    rows = [[row for row in record.confusions if row["family"] == family] for record in entry.records]
-    return _means([{tuple(row["apart"]): row[KINDS[1]] for row in some} for some in rows if some])
+    """Share of answers under a wrong rule in %, by its distance from the hidden one.
+
+    The mean over the seeds that have it.
+    """
+    shares = []
+    for record in entry.records:
+        own = [row for row in record.confusions if row["family"] == family]
+        if own:
+            shares.append({tuple(row["apart"]): row[KINDS[1]] for row in own})
+    return _means(shares)
 
 
 def _means(tables: list[dict[Any, float]]) -> dict[Any, float]:
     names = dict.fromkeys(name for table in tables for name in table)
-    return {name: 100 * statistics.mean(table[name] for table in tables if name in table) for name in names}
+    return {
+        name: 100 * statistics.mean(table[name] for table in tables if name in table)
+        for name in names
+    }

@@ -1,12 +1,13 @@
-"""HTML and SVG as text, with everything that is not markup already escaped.
+"""HTML and SVG as text, with everything escaped that is not markup already.
 
 element("p", "1 < 2", class_="note")      # <p class="note">1 &lt; 2</p>
 """
 
+from collections.abc import Iterable
 from html import escape
 
 VOID = {"meta", "br", "col", "line", "rect", "circle", "polyline"}
-"""Elements that are often empty; then they are written without an end."""
+"""Elements that are often empty; then they are written without an end tag."""
 _SVG_ONLY = {"line", "rect", "circle", "polyline"}
 
 
@@ -21,26 +22,35 @@ Value = str | float | None
 
 
 def element(name: str, /, *children: Content, **attributes: Value) -> Markup:
-    """An element; an attribute's ``_`` stands for ``-``, one at its end for nothing, and one that is None is left out."""
-    given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    written = "".join(f' {key}="{escape(_text(value))}"' for key, value in given.items())
+    """An element. In the name of an attribute ``_`` stands for ``-``, and at its end for nothing.
+
+    An attribute that is None is left out.
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
     if not children and name in VOID:
         return Markup(f"<{name}{written}/>" if name in _SVG_ONLY else f"<{name}{written}>")
     return Markup(f"<{name}{written}>{join(children)}</{name}>")
 
 
-def join(children: tuple[Content, ...] | list[Content] | list[Markup], between: str = "") -> Markup:
+def join(children: Iterable[Content], between: str = "") -> Markup:
     """Children one after the other."""
-    return Markup(between.join(child if isinstance(child, Markup) else escape(child, quote=False) for child in children))
+    texts = (
+        child if isinstance(child, Markup) else escape(child, quote=False) for child in children
+    )
+    return Markup(between.join(texts))
 
 
 def block(name: str, /, *children: Content, **attributes: Value) -> Markup:
-    """An element whose children have a line each."""
+    """An element with each child on a line of its own."""
     return element(name, Markup("\n"), lines(*children), Markup("\n"), **attributes)
 
 
 def lines(*children: Content) -> Markup:
-    """Children a line each, so that a change of one is a change of one line."""
+    """Children on lines of their own, so that a change of one is a change of one line."""
     return join(children, between="\n")
 
 

@@ -1,4 +1,4 @@
-"""How numbers are written, and where on the page they are from: each carries the key and the field it shows."""
+"""How numbers are written. On the page each carries the key and the field that it shows."""
 
 from fine.report.markup import Markup, element
 
@@ -17,16 +17,6 @@ def signed(percent: float) -> str:
     """+12.3, −0.4 or 0.0"""
     text = f"{percent:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
-
-
-def minutes(value: float) -> str:
-    """Minutes, with a tenth."""
-    return f"{value:,.1f}"
-
-
-def span(values: list[int]) -> str:
-    """ "3", or "1 to 3"."""
-    return f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} to {values[-1]:,}"
 
 
 def number(text: str, key: str, field: str) -> Markup:

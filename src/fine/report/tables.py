@@ -1,10 +1,9 @@
-"""A table as data: for every row of an experiment a line with ours, one with the paper's and one with the difference."""
+"""A table as data: for every row a line of ours, one of the paper's and one of differences."""
 
 from dataclasses import dataclass
 
-from fine.experiments.comparison import Comparison, Entry
+from fine.experiments.comparison import MISSING, Comparison, Entry
 from fine.experiments.experiment import Experiment, label
-from fine.report.facts import NOT_RUN
 from fine.report.numbers import signed, tenths
 
 
@@ -40,12 +39,13 @@ class Line:
 
 
 def table_lines(comparison: Comparison) -> list[list[Line]]:
-    """The lines of every row; those of the paper only where it has any number in that row."""
+    """The lines of every row; those of the paper only where it has a number in that row."""
     best = {column: _best(comparison, column) for column in comparison.experiment.columns}
     groups = []
     for row in comparison.experiment.rows:
         entries = comparison.row(row)
-        group = [Line(row, "here", tuple(_here(entry, best[entry.place.column]) for entry in entries))]
+        here = tuple(_here(entry, best[entry.place.column]) for entry in entries)
+        group = [Line(row, "here", here)]
         if any(entry.paper for entry in entries):
             group.append(Line(row, "paper", tuple(map(_paper, entries))))
         if any(entry.difference is not None for entry in entries):
@@ -55,19 +55,19 @@ def table_lines(comparison: Comparison) -> list[list[Line]]:
 
 
 def column_groups(experiment: Experiment) -> list[tuple[str, list[str]]]:
-    """(heading, columns) where columns share pictures, as in table 4; one group without a heading otherwise."""
-    if experiment.column_title != "pictures-rules":
+    """(heading, columns) where columns share images, as in table 4; else one without a heading."""
+    if experiment.column_title != "images-rules":
         return [("", [label(column) for column in experiment.columns])]
     groups: dict[str, list[str]] = {}
     for column in experiment.columns:
-        pictures, _, rules = column.rpartition("-")
-        groups.setdefault(pictures.replace("-", " → "), []).append(rules)
+        images, _, rules = column.rpartition("-")
+        groups.setdefault(images.replace("-", " → "), []).append(rules)
     return list(groups.items())
 
 
 def _here(entry: Entry, best: str) -> Number:
     if entry.here is None or entry.spread is None:
-        return Number(entry, "here", "failed" if entry.failure else NOT_RUN)
+        return Number(entry, "here", "failed" if entry.failure else MISSING)
     text = tenths(entry.here)
     return Number(entry, "here", text, tenths(entry.spread), best=text == best)
 
@@ -82,12 +82,13 @@ def _paper(entry: Entry) -> Number:
 def _difference(entry: Entry) -> Number:
     if entry.here is None or entry.paper is None:
         return Number(entry, "difference", "")
-    return Number(entry, "difference", signed(round(entry.here, 1) - entry.paper.mean))  # of the two as they are shown
+    shown = round(entry.here, 1) - entry.paper.mean  # of the two numbers as they are shown
+    return Number(entry, "difference", signed(shown))
 
 
 def _best(comparison: Comparison, column: str) -> str:
-    """The best result of a column as it is shown; nothing is the best of one, or of what is measured in several ways."""
+    """The best result of a column as it is shown; none of a single one, or of probes."""
     if comparison.experiment.probed:
         return ""
-    shown = [entry.here for entry in comparison.entries if entry.place.column == column and entry.here is not None]
+    shown = [entry.here for entry in comparison.column(column) if entry.here is not None]
     return tenths(max(shown)) if len(shown) > 1 else ""

@@ -1,62 +1,86 @@
-"""Accuracy over what the columns count, puzzles or slots: the paper's figures of this kind, with its numbers as rings."""
+"""Accuracy over what the columns count, puzzles or slots, with the paper's numbers as rings."""
 
-import math
-
-from fine.experiments.comparison import Comparison
+from fine.experiments.comparison import Comparison, Entry
 from fine.experiments.experiment import label
-from fine.report.looks import legend, looks
 from fine.report.markup import Content, Markup, element, join
 from fine.report.numbers import tenths
-from fine.report.panels import BOTTOM, TOP, Axis, accuracy_axis, accuracy_ticks, figure, spread_out
+from fine.report.panels import (
+    BOTTOM,
+    LEFT,
+    TOP,
+    Axis,
+    accuracy_axis,
+    accuracy_ticks,
+    drawing,
+    figure,
+    grid,
+    mark,
+    polyline,
+    spread_out,
+)
+from fine.report.styles import Style, legend, row_styles
 
 WIDTH, HEIGHT = 460.0, 152.0
-LEFT, RIGHT = 26.0, 436.0
+RIGHT = 436.0
+
+Line = list[tuple[Entry, float]]
+"""Entries of a row with their accuracy."""
 
 
 def trend(comparison: Comparison) -> Markup | None:
     """The figure; None if the columns are not numbers or nothing has been run."""
-    experiment, styles = comparison.experiment, looks(comparison)
-    lines = {row: [entry for entry in comparison.row(row) if entry.here is not None] for row in experiment.rows}
-    lines = {row: entries for row, entries in lines.items() if entries}
+    experiment = comparison.experiment
+    lines = {
+        row: [(entry, entry.here) for entry in comparison.row(row) if entry.here is not None]
+        for row in experiment.rows
+    }
+    lines = {row: line for row, line in lines.items() if line}
     if not lines or not all(column.isdigit() for column in experiment.columns):
         return None
     counts = [int(column) for column in experiment.columns]
     x = Axis(counts[0], counts[-1], LEFT + 8, RIGHT - 8, log=counts[0] > 0)
-    values = [entry.here for entries in lines.values() for entry in entries if entry.here is not None]
+    values = [here for line in lines.values() for _, here in line]
     y = accuracy_axis([*values, *(entry.paper.mean for entry in comparison.entries if entry.paper)])
-    parts: list[Content] = []
-    for at, text in accuracy_ticks(y).items():
-        parts.append(element("line", x1=LEFT, x2=RIGHT, y1=y(at), y2=y(at), class_="grid"))
-        parts.append(element("text", text, x=LEFT - 4, y=y(at) + 3, class_="tick end"))
-    for at, column in zip(counts, experiment.columns, strict=True):
-        parts.append(element("text", label(column), x=x(at), y=BOTTOM + 13, class_="tick middle"))
-    parts.append(element("text", experiment.column_title, x=(LEFT + RIGHT) / 2, y=BOTTOM + 26, class_="tick middle"))
+    ticks = {float(count): f"{count:,}" for count in counts}
+    middle = (LEFT + RIGHT) / 2
+    parts: list[Content] = [
+        grid(x, y, x_ticks=ticks, y_ticks=accuracy_ticks(y), right=RIGHT),
+        element("text", experiment.column_title, x=middle, y=BOTTOM + 26, class_="tick middle"),
+        *_rings(comparison, x, y),
+    ]
+    styles = row_styles(comparison)
+    ends = spread_out([y(line[-1][1]) for line in lines.values()], gap=9, low=TOP, high=BOTTOM)
+    for (row, line), end in zip(lines.items(), ends, strict=True):
+        parts.append(_line(styles[row], line, end, x, y))
+    over = f"over {experiment.column_title}"
+    describe = f"Test accuracy {over}, a line for each {experiment.row_title}, as in the table"
+    plot = drawing(join(parts), x=x, y=y, describe=describe, width=WIDTH, height=HEIGHT)
+    note = f"Test accuracy in % {over}."
+    if comparison.has_paper:
+        note = f"Test accuracy in % {over}; rings are the paper's."
+    letters = legend(comparison, [entry for line in lines.values() for entry, _ in line])
+    return figure("trend", "At a glance", note, letters, plot)
+
+
+def _rings(comparison: Comparison, x: Axis, y: Axis) -> list[Markup]:
+    rings = []
     for entry in comparison.entries:
         if entry.paper:
-            told = f"{label(entry.place.row)}, {label(entry.place.column)}, in the paper: {entry.paper}"
-            ring = element("circle", cx=x(int(entry.place.column)), cy=y(entry.paper.mean), r=5, class_="ring")
-            parts.append(element("g", element("title", told), ring, data_key=entry.place.cell.group, data_field="paper"))
-    last = [y(entries[-1].here or 0) for entries in lines.values()]
-    for (row, entries), height in zip(lines.items(), spread_out(last, gap=9, low=TOP, high=BOTTOM), strict=True):
-        look, points = styles[row], [(x(int(entry.place.column)), y(entry.here or 0)) for entry in entries]
-        parts.append(element("polyline", points=" ".join(f"{a:.1f},{b:.1f}" for a, b in points), class_=f"line {look.kind}"))
-        parts.append(element("text", look.letter, x=points[-1][0] + 7, y=height + 3, class_=f"letter {look.kind}"))
-        for entry, (across, up) in zip(entries, points, strict=True):
-            told = f"{look.name}, {label(entry.place.column)}: {tenths(entry.here if entry.here is not None else math.nan)}"
-            dot = element("circle", cx=across, cy=up, r=2.6, class_=f"dot {look.kind}")
-            parts.append(element("g", element("title", told), dot, data_key=entry.place.cell.group, data_field="here"))
-    describe = f"Test accuracy over {experiment.column_title}, a line for each {experiment.row_title}, as in the table"
-    size = f"0 0 {WIDTH:g} {HEIGHT:g}"
-    picture = element(
-        "svg",
-        element("title", describe),
-        join(parts),
-        viewBox=size,
-        role="img",
-        aria_label=describe,
-        data_x=x.text,
-        data_y=y.text,
-    )
-    note = f"Test accuracy in % over {experiment.column_title}" + ("; rings are the paper's." if comparison.has_paper else ".")
-    shown = legend([styles[row] for row in lines], experiment.row_title)
-    return figure("trend", "At a glance", note, shown, picture)
+            row, column = entry.place.row, entry.place.column
+            hover = f"{label(row)}, {label(column)}, in the paper: {entry.paper}"
+            at = {"cx": x(int(column)), "cy": y(entry.paper.mean)}
+            rings.append(mark(entry, "paper", hover, element("circle", **at, r=5, class_="ring")))
+    return rings
+
+
+def _line(style: Style, line: Line, end: float, x: Axis, y: Axis) -> Markup:
+    """A row's line and dots, and its letter at the height ``end``."""
+    points = [(x(int(entry.place.column)), y(here)) for entry, here in line]
+    right, kind = points[-1][0], f"letter {style.kind}"
+    letter = element("text", style.letter, x=right + 7, y=end + 3, class_=kind)
+    parts = [polyline(points, style.kind), letter]
+    for (entry, here), (across, down) in zip(line, points, strict=True):
+        hover = f"{style.name}, {label(entry.place.column)}: {tenths(here)}"
+        dot = element("circle", cx=across, cy=down, r=2.6, class_=f"dot {style.kind}")
+        parts.append(mark(entry, "here", hover, dot))
+    return join(parts)

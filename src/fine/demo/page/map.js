@@ -1,4 +1,4 @@
-// The map of functions: every dot is one that the model composed from an example; the ring is the one on the page.
+// The map of functions: each dot was composed from one example; the ring is the one on the page.
 
 const SVG = "http://www.w3.org/2000/svg";
 const node = (tag, attributes) => {
@@ -6,8 +6,9 @@ const node = (tag, attributes) => {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;
 };
-
-const evenly = (list, count) => list.filter((_, place) => place % Math.ceil(list.length / count) === 0);
+const degrees = (hue) => Math.round(hue * 360 + 30);
+const evenly = (list, count) =>
+  list.filter((_, place) => place % Math.ceil(list.length / count) === 0);
 
 export class FunctionMap {
   constructor(place, families) {
@@ -23,38 +24,58 @@ export class FunctionMap {
     place.replaceChildren(this.svg, this.legend);
   }
 
-  // The dots of one map: coloured by family where there are several, along the family where there is one.
+  // The dots of one map: coloured by family if there are several, by rule if there is one.
   show(points, { of }) {
     const several = of === "all";
     // As high as the dots need; both axes keep one scale, so that a ring is a ring.
-    const high = Math.min(114, Math.max(60, ...points.map(({ y }) => Math.abs(y) * 100 + 12)));
+    const reach = Math.max(60, ...points.map(({ y }) => Math.abs(y) * 100 + 12));
+    const high = Math.min(114, reach);
     this.svg.setAttribute("viewBox", `-114 ${-high} 228 ${2 * high}`);
-    this.dots.replaceChildren(...points.map(({ x, y, family, words, hue }) => {
-      const colour = several ? this.families.indexOf(family) / this.families.length : hue;
-      const dot = node("circle", { cx: (x * 100).toFixed(1), cy: (-y * 100).toFixed(1), r: 2.4, "data-family": family });
-      dot.style.setProperty("--hue", Math.round(colour * 360 + 30));
-      const title = node("title", {});
-      title.textContent = words;
-      dot.append(title);
-      return dot;
+    this.dots.replaceChildren(...points.map((point) => {
+      const hue = several ? this.familyHue(point.family) : point.hue;
+      return this.dot(point, hue);
     }));
-    const entries = several
-      ? [...new Set(points.map(({ family }) => family))].map((family) => [this.titles[family] ?? family, this.families.indexOf(family) / this.families.length, family])
-      : evenly([...new Map(points.map(({ words, hue }) => [words, hue]))], 8);
-    this.legend.replaceChildren(...entries.map(([text, colour, family = ""]) => {
+    const entries = several ? this.familyEntries(points) : this.ruleEntries(points);
+    this.legend.replaceChildren(...entries.map(({ text, hue, family }) => {
       const entry = Object.assign(document.createElement("li"), { textContent: text });
       entry.dataset.family = family;
-      entry.style.setProperty("--hue", Math.round(colour * 360 + 30));
+      entry.style.setProperty("--hue", degrees(hue));
       return entry;
     }));
   }
 
-  mark([x, y], { kin, words }) {
+  dot({ x, y, family, words }, hue) {
+    const place = { cx: (x * 100).toFixed(1), cy: (-y * 100).toFixed(1) };
+    const dot = node("circle", { ...place, r: 2.4, "data-family": family });
+    dot.style.setProperty("--hue", degrees(hue));
+    const title = node("title", {});
+    title.textContent = words;
+    dot.append(title);
+    return dot;
+  }
+
+  familyHue(family) { return this.families.indexOf(family) / this.families.length; }
+
+  familyEntries(points) {
+    const families = [...new Set(points.map(({ family }) => family))];
+    return families.map((family) =>
+      ({ text: this.titles[family] ?? family, hue: this.familyHue(family), family }));
+  }
+
+  ruleEntries(points) {
+    const hues = [...new Map(points.map(({ words, hue }) => [words, hue]))];
+    return evenly(hues, 8).map(([text, hue]) => ({ text, hue, family: "" }));
+  }
+
+  // The ring, and the dots of one family in front of the others.
+  mark([x, y], { family, words }) {
+    const across = Math.round(x * 100), up = Math.round(y * 100);
     this.here.removeAttribute("hidden");
     this.here.style.transform = `translate(${(x * 100).toFixed(1)}px, ${(-y * 100).toFixed(1)}px)`;
-    this.svg.classList.toggle("focused", Boolean(kin));
+    this.svg.classList.toggle("focused", Boolean(family));
     for (const entry of [...this.dots.children, ...this.legend.children])
-      entry.classList.toggle("kin", entry.dataset.family === kin);
-    this.svg.setAttribute("aria-label", `Map of functions. The one on the page, ${words}, lies at ${Math.round(x * 100)} across and ${Math.round(y * 100)} up, between −100 and 100.`);
+      entry.classList.toggle("same", entry.dataset.family === family);
+    this.svg.setAttribute("aria-label", `Map of functions. The one on the page, ${words}, ` +
+      `lies at ${across} across and ${up} up, between −100 and 100.`);
   }
 }

@@ -1,6 +1,6 @@
-// A pad to draw on: with mouse, finger, pen, or the keyboard. It holds a picture of the size the model sees.
+// A pad to draw on with mouse, finger, pen or keyboard. It holds an image of the model's size.
 
-const PEN = 1.8; // pixels of a 32 × 32 picture, about the pen of the characters it was trained on
+const PEN = 1.8; // pixels of a 32 × 32 image, about the pen of the characters trained on
 
 export class Pad {
   constructor(canvas, { size, label, changed }) {
@@ -15,37 +15,41 @@ export class Pad {
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-roledescription", "drawing pad");
-    canvas.setAttribute("aria-label", `${label}. Arrow keys move the pen, space puts it down or lifts it, backspace undoes.`);
+    canvas.setAttribute("aria-label",
+      `${label}. Arrow keys move the pen, space puts it down or lifts it, backspace undoes.`);
     canvas.addEventListener("pointerdown", (event) => this.press(event));
     canvas.addEventListener("pointermove", (event) => this.drag(event));
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.lift());
+    for (const end of ["pointerup", "pointercancel"])
+      canvas.addEventListener(end, () => this.lift());
     canvas.addEventListener("keydown", (event) => this.type(event));
     canvas.addEventListener("blur", () => { this.lift(); this.cursor.hidden = true; });
     this.paint();
   }
 
   get empty() { return !this.base && !this.strokes.length; }
-  get picture() { return this.canvas.toDataURL("image/png"); }
+  get png() { return this.canvas.toDataURL("image/png"); }
 
-  async show(picture) {
+  async show(png) {
     const image = new Image();
-    image.src = picture;
+    image.src = png;
     await image.decode();
     this.base = image;
     this.strokes = [];
-    this.paint();
-    this.changed();
+    this.redraw();
   }
 
   undo() {
     if (!this.strokes.pop()) this.base = null;
-    this.paint();
-    this.changed();
+    this.redraw();
   }
 
   clear() {
     this.base = null;
     this.strokes = [];
+    this.redraw();
+  }
+
+  redraw() {
     this.paint();
     this.changed();
   }
@@ -56,11 +60,12 @@ export class Pad {
     context.fillStyle = "#000";
     context.fillRect(0, 0, size, size);
     if (this.base) context.drawImage(this.base, 0, 0, size, size);
-    Object.assign(context, { strokeStyle: "#fff", lineWidth: PEN * size / 32, lineCap: "round", lineJoin: "round" });
+    Object.assign(context, { strokeStyle: "#fff", lineCap: "round", lineJoin: "round" });
+    context.lineWidth = PEN * size / 32;
     for (const stroke of this.strokes) {
       context.beginPath();
       context.moveTo(stroke[0].x, stroke[0].y);
-      context.lineTo(stroke[0].x + 0.01, stroke[0].y); // a line of no length would not even be a dot
+      context.lineTo(stroke[0].x + 0.01, stroke[0].y); // a line of no length would not be drawn
       for (const point of stroke) context.lineTo(point.x, point.y);
       context.stroke();
     }
@@ -68,7 +73,10 @@ export class Pad {
 
   where(event) {
     const box = this.canvas.getBoundingClientRect();
-    return { x: (event.clientX - box.left) / box.width * this.size, y: (event.clientY - box.top) / box.height * this.size };
+    return {
+      x: (event.clientX - box.left) / box.width * this.size,
+      y: (event.clientY - box.top) / box.height * this.size,
+    };
   }
 
   press(event) {
@@ -78,34 +86,30 @@ export class Pad {
     this.down = true;
     this.place = this.where(event);
     this.strokes.push([this.place]);
-    this.drawn();
+    this.redraw();
   }
 
   drag(event) {
     if (!this.down || !event.buttons) return;
-    for (const part of event.getCoalescedEvents?.() ?? [event]) this.strokes.at(-1).push(this.where(part));
+    const parts = event.getCoalescedEvents?.() ?? [event];
+    for (const part of parts) this.strokes.at(-1).push(this.where(part));
     this.place = this.where(event);
-    this.drawn();
+    this.redraw();
   }
 
   lift() { this.down = false; }
 
-  drawn() {
-    this.paint();
-    this.changed();
-  }
-
   type(event) {
-    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in ways) {
-      const [right, down] = ways[event.key], far = event.shiftKey ? 4 : 1;
+    if (event.key in arrows) {
+      const [right, down] = arrows[event.key], far = event.shiftKey ? 4 : 1;
       const within = (value) => Math.min(this.size - 1, Math.max(1, value));
       this.place = { x: within(this.place.x + right * far), y: within(this.place.y + down * far) };
-      if (this.down) { this.strokes.at(-1).push(this.place); this.drawn(); }
+      if (this.down) { this.strokes.at(-1).push(this.place); this.redraw(); }
     } else if (event.key === " ") {
       this.down = !this.down;
-      if (this.down) { this.strokes.push([this.place]); this.drawn(); }
+      if (this.down) { this.strokes.push([this.place]); this.redraw(); }
     } else if (event.key === "Backspace") {
       this.down = false;
       this.undo();

@@ -1,10 +1,9 @@
-// The page as a whole: tabs, settings, theme, and one line for whatever goes wrong.
+// The page as a whole: tabs, settings, theme, and one line for anything that goes wrong.
 
 import { ask, Refused } from "./api.js";
+import { get } from "./elements.js";
 import { Play } from "./play.js";
 import { Quiz } from "./quiz.js";
-
-const get = (id) => document.getElementById(id);
 
 const trouble = {
   async around(action) {
@@ -20,12 +19,14 @@ const trouble = {
 };
 
 function fill(select, options, chosen) {
-  select.replaceChildren(...options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen)));
+  select.replaceChildren(...options.map(([value, text]) =>
+    new Option(text, value, value === chosen, value === chosen)));
 }
 
 function setUpTheme() {
   get("theme").addEventListener("click", () => {
-    const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const root = document.documentElement;
+    const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     root.dataset.theme = (root.dataset.theme ?? system) === "dark" ? "light" : "dark";
     localStorage.setItem("theme", root.dataset.theme);
   });
@@ -63,9 +64,14 @@ await trouble.around(async () => {
   fill(get("model"), about.models.map(({ name }) => [name, name]), settings.model);
   fill(get("source"), about.sources.map(({ name, title }) => [name, title]), settings.source);
   let quizFor = null;
+  const startQuiz = async () => {
+    if (quizFor === `${settings.model} ${settings.source}`) return;
+    quizFor = `${settings.model} ${settings.source}`;
+    await quiz.start();
+  };
   const changed = async () => {
     Object.assign(settings, { model: get("model").value, source: get("source").value });
-    // Ink on paper is shown dark on light, as drawn; photographs are shown as they are.
+    // Drawings are shown dark on light, as on paper; photographs are shown as they are.
     const colour = about.sources.find(({ name }) => name === settings.source).colour;
     document.body.classList.toggle("ink", !colour);
     quizFor = null;
@@ -73,11 +79,6 @@ await trouble.around(async () => {
     if (!get("quiz").hidden) await startQuiz();
     await play.start();
     document.body.classList.remove("busy");
-  };
-  const startQuiz = async () => {
-    if (quizFor === `${settings.model} ${settings.source}`) return;
-    quizFor = `${settings.model} ${settings.source}`;
-    await quiz.start();
   };
   get("model").addEventListener("change", changed);
   get("source").addEventListener("change", changed);

@@ -1,69 +1,76 @@
-// The play view: whatever changes, the model is asked again.
+// The play view: whenever something changes, the model answers again.
 
-import { ask, latest } from "./api.js";
+import { ask, KINDS, latest } from "./api.js";
+import { get, image, make } from "./elements.js";
 import { FunctionMap } from "./map.js";
 import { Pad } from "./pad.js";
 import { Rules } from "./rules.js";
 
-const get = (id) => document.getElementById(id);
-const percent = (share) => share > 0.995 ? "100 %" : share < 0.005 ? "0 %" : `${Math.round(share * 100)} %`;
-const make = (tag, className, ...content) => {
-  const made = Object.assign(document.createElement(tag), { className });
-  made.append(...content);
-  return made;
-};
+const LETTERS = "ABCD";
+const percent = (share) =>
+  share > 0.995 ? "100 %" : share < 0.005 ? "0 %" : `${Math.round(share * 100)} %`;
 const bar = (share) => {
   const made = make("i", "bar");
   made.style.setProperty("--share", share.toFixed(3));
   return made;
 };
-const KINDS = { right: "right", "wrong rule": "wrong rule", "wrong object": "wrong picture", "both wrong": "both wrong", possible: "" };
 
 export class Play {
   constructor(about, settings, trouble) {
     Object.assign(this, { about, settings, trouble, seed: 1, mapOf: "all" });
     const changed = () => this.refresh();
     const size = about.size;
-    this.x = new Pad(get("x"), { size, label: "First picture", changed });
-    this.y = new Pad(get("y-pad"), { size, label: "What becomes of the first picture", changed });
-    this.new = new Pad(get("new"), { size, label: "Second picture", changed });
+    this.x = new Pad(get("x"), { size, label: "First image", changed });
+    this.y = new Pad(get("y-pad"), { size, label: "First image, changed", changed });
+    this.new = new Pad(get("new"), { size, label: "Second image", changed });
     this.addTools(get("figure-x"), this.x);
     this.addTools(get("figure-y"), this.y, { surprise: false });
     this.addTools(get("figure-new"), this.new);
-    this.rules = new Rules(about.families, { chips: get("families"), sliders: get("sliders"), changed: () => this.ruleChanged() });
+    this.rules = new Rules(about.families, {
+      chips: get("families"), sliders: get("sliders"), changed: () => this.ruleChanged(),
+    });
     this.map = new FunctionMap(get("map"), about.families);
-    this.refresh = latest(() => this.answer(), (busy) => get("play").setAttribute("aria-busy", busy));
+    this.refresh = latest(
+      () => this.answer(), (busy) => get("play").setAttribute("aria-busy", busy));
     get("again").addEventListener("click", () => { this.seed += 1; this.refresh(); });
     get("map-all").addEventListener("click", () => this.showMap("all"));
-    get("map-kin").addEventListener("click", () => this.showMap(this.rules.family?.name ?? this.kin ?? "all"));
+    get("map-one").addEventListener("click", () =>
+      this.showMap(this.rules.family?.name ?? this.likely ?? "all"));
   }
 
   addTools(figure, pad, { surprise = true } = {}) {
     const button = (text, action, sign) => {
-      const made = Object.assign(make("button", sign ? "quiet icon" : "quiet bold", sign ?? text), { type: "button", title: text });
+      const made = make("button", sign ? "quiet icon" : "quiet bold", sign ?? text);
+      Object.assign(made, { type: "button", title: text });
       made.setAttribute("aria-label", `${text}: ${pad.label}`);
       made.addEventListener("click", action);
       return made;
     };
     const tools = figure.querySelector(".tools");
     if (surprise) tools.append(button("Surprise me", () => this.surprise(pad)));
-    tools.append(button("Undo", () => pad.undo(), "↶"), button("Clear", () => pad.clear(), "✕"));
+    tools.append(button("Undo", () => pad.undo(), "↶"));
+    tools.append(button("Clear", () => pad.clear(), "✕"));
   }
 
   async surprise(pad) {
     await this.trouble.around(async () => {
+      const { model, source } = this.settings;
       const number = Math.floor(Math.random() * 2 ** 31);
-      const { picture } = await ask(`api/pictures/${this.settings.source}?model=${encodeURIComponent(this.settings.model)}&number=${number}`);
+      const query = `model=${encodeURIComponent(model)}&number=${number}`;
+      const { picture } = await ask(`api/pictures/${source}?${query}`);
       await pad.show(picture);
     });
   }
 
-  // Another model or another source: both pictures are drawn anew from it.
+  // Another model or another source: both images are taken from it again.
   async start() {
-    const known = this.about.models.find(({ name }) => name === this.settings.model).families;
+    const { about, rules, settings } = this;
+    const known = about.models.find(({ name }) => name === settings.model).families;
+    const offered = about.families.map(({ name }) => name);
     for (const radio of get("families").querySelectorAll("input"))
-      radio.closest("label").hidden = this.about.families.some(({ name }) => name === radio.value) && !known.includes(radio.value);
-    if (this.rules.family && !known.includes(this.rules.kind)) this.rules.choose(known[0]);
+      radio.closest("label").hidden = offered.includes(radio.value) && !known.includes(radio.value);
+    this.mapOf = "all"; // the model may have no map of the family that was shown
+    if (rules.family && !known.includes(rules.kind)) rules.choose(known[0]);
     await Promise.all([this.surprise(this.x), this.surprise(this.new)]);
     await this.showMap("all");
   }
@@ -75,7 +82,7 @@ export class Play {
     this.y.paint();
     get("figure-y").querySelector(".tools").hidden = !byHand;
     get("happened").hidden = byHand;
-    get("y-caption").textContent = byHand ? "Draw what becomes of it" : "Change it";
+    get("y-caption").textContent = byHand ? "Draw the change" : "Change it";
     if (this.mapOf !== "all" && this.rules.family) this.showMap(this.rules.family.name);
     this.refresh();
   }
@@ -83,62 +90,86 @@ export class Play {
   async showMap(of) {
     await this.trouble.around(async () => {
       this.mapOf = of;
-      const points = await ask(`api/map?model=${encodeURIComponent(this.settings.model)}&family=${of}`);
-      if (this.mapOf !== of) return; // another map was asked for meanwhile
+      const model = encodeURIComponent(this.settings.model);
+      const points = await ask(`api/map?model=${model}&family=${of}`);
+      if (this.mapOf !== of) return; // another map was chosen meanwhile
       this.map.show(points, { of });
       get("map-all").setAttribute("aria-pressed", of === "all");
-      get("map-kin").setAttribute("aria-pressed", of !== "all");
+      get("map-one").setAttribute("aria-pressed", of !== "all");
       this.refresh();
     });
   }
 
+  // What is still to be drawn, if anything.
+  get missing() {
+    if (this.x.empty) return "Draw a first image in field 1.";
+    if (this.rules.byHand && this.y.empty) return "Draw the changed image in field 2.";
+    if (this.new.empty) return "Draw a second image in field 3.";
+    return "";
+  }
+
   async answer() {
-    const { x, y, rules } = this, missing = x.empty || this.new.empty || (rules.byHand && y.empty);
-    document.body.classList.toggle("missing", missing);
+    const { x, y, rules, missing } = this;
+    document.body.classList.toggle("missing", Boolean(missing));
     if (missing) {
-      const what = x.empty ? "Draw a first picture in field 1." : rules.byHand && y.empty ? "Draw in field 2 what becomes of it." : "Draw a second picture in field 3.";
-      get("sure").textContent = what;
-      get("spoken").textContent = what;
+      get("sure").textContent = missing;
+      get("spoken").textContent = missing;
       return;
     }
     await this.trouble.around(async () => {
-      const { model, source } = this.settings;
-      const question = { model, source, x: x.picture, new: this.new.picture, map: this.mapOf, seed: this.seed };
-      const played = await ask("api/play", rules.byHand ? { ...question, y: y.picture } : { ...question, steps: rules.steps });
-      this.show(played, question.map);
+      const mapOf = this.mapOf;
+      const shown = { ...this.settings, x: x.png, new: this.new.png, map: mapOf, seed: this.seed };
+      const change = rules.byHand ? { y: y.png } : { steps: rules.steps };
+      this.show(await ask("api/play", { ...shown, ...change }), mapOf);
     });
   }
 
   show({ y, choices, picked, named, drawn, place }, mapOf) {
     const [first] = named, right = choices.findIndex(({ kind }) => kind === "right");
+    const words = choices[right]?.words ?? "";
     get("y").src = y;
+    get("y").alt = `The first image, ${words}`;
+    get("happened").textContent = words;
     get("drawn").src = drawn;
-    get("drawn").alt = `The model’s answer, drawn: the second picture, ${first.words}`;
-    const told = choices[right]?.words ?? "";
-    get("y").alt = `The first picture, ${told}`;
-    get("happened").textContent = told;
+    get("drawn").alt = `The model’s answer: the second image, ${first.words}`;
     get("sure").textContent = first.words;
-    get("named").replaceChildren(...named.map(({ words, probability }) =>
-      make("li", "", make("span", "", words), bar(probability), make("b", "", percent(probability)))));
-    get("choices").replaceChildren(...choices.map(({ picture, kind, words, probability }, number) => {
-      const letter = "ABCD"[number], is = number === picked;
-      const image = Object.assign(make("img", "picture"), { src: picture, alt: `${letter}: ${words}` });
-      const entry = make("li", is ? "picked" : "", make("span", "frame", image), make("p", "", make("b", "", letter), make("span", "", percent(probability))), bar(probability),
-        make("small", kind === "right" ? "right" : "", kind === "right" ? "✓ right" : KINDS[kind] || words));
-      return entry;
-    }));
-    const letter = "ABCD"[picked];
-    const verdict = right < 0 ? `It picks ${letter}. You drew y by hand, so nobody knows the right one.`
-      : picked === right ? `It picks ${letter}, which is right.` : `It picks ${letter}; ${"ABCD"[right]} would have been right.`;
+    get("named").replaceChildren(...named.map(({ words, probability }) => make("li", "",
+      make("span", "", words), bar(probability), make("b", "", percent(probability)))));
+    get("choices").replaceChildren(...choices.map((choice, number) =>
+      this.choice(choice, LETTERS[number], number === picked)));
+    const verdict = this.verdict(picked, right);
     get("verdict").textContent = verdict;
-    get("spoken").textContent = `The model thinks the first picture was ${first.words}, ${percent(first.probability)} sure. ${verdict}`;
-    this.kin = first.family;
-    if (mapOf !== this.mapOf) return; // another map is on its way, and the answer that belongs to it
-    const kin = mapOf === "all" ? this.rules.family?.name ?? first.family : mapOf;
-    this.map.mark(place, { kin: mapOf === "all" ? kin : null, words: first.words });
-    get("map-kin").textContent = `Only: ${this.map.titles[kin]}`;
-    get("map-hint").textContent = this.mapOf === "all"
-      ? "Each dot is a function composed from one example; the ring is yours. Functions of a kind lie together."
+    get("spoken").textContent = `The model thinks the first image was ${first.words}, ` +
+      `${percent(first.probability)} sure. ${verdict}`;
+    this.likely = first.family;
+    if (mapOf === this.mapOf) this.mark(place, first); // or else another map is on its way
+  }
+
+  choice({ picture, kind, words, probability }, letter, picked) {
+    const note = kind === "right" ? "✓ right" : KINDS[kind] || words;
+    return make("li", picked ? "picked" : "",
+      make("span", "frame", image(picture, `${letter}: ${words}`)),
+      make("p", "", make("b", "", letter), make("span", "", percent(probability))),
+      bar(probability),
+      make("small", kind === "right" ? "right" : "", note));
+  }
+
+  verdict(picked, right) {
+    const letter = LETTERS[picked];
+    if (right < 0)
+      return `It picks ${letter}. You drew the change by hand, so nobody knows the right one.`;
+    if (picked === right) return `It picks ${letter}, which is right.`;
+    return `It picks ${letter}; ${LETTERS[right]} would have been right.`;
+  }
+
+  mark(place, first) {
+    const all = this.mapOf === "all";
+    const family = all ? this.rules.family?.name ?? first.family : this.mapOf;
+    this.map.mark(place, { family: all ? family : null, words: first.words });
+    get("map-one").textContent = `Only: ${this.map.titles[family]}`;
+    get("map-hint").textContent = all
+      ? "Each dot is a function composed from one example; the ring is yours. " +
+        "Functions of one kind lie together."
       : "Only this kind: neighbours on the map do nearly the same. The ring is yours.";
   }
 }

@@ -1,3 +1,3 @@
-// Before anything is drawn: the theme that was chosen last time, if one was.
+// Before the page is drawn: the theme that was chosen last time, if any.
 const chosen = localStorage.getItem("theme");
 if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;

@@ -1,0 +1,109 @@
+"""Endpoints that answer: a puzzle with choices, or all that the play view shows."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+
+import torch
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from torch import Tensor
+
+from fine.demo.choices import Option, make_choices, possible_choices
+from fine.demo.messages import Choice, Named, Play, Played, Puzzle, Solved
+from fine.demo.models import Models
+from fine.demo.solver import Explanation, Solver
+from fine.demo.sources import images_of
+from fine.demo.steps import rule_of
+from fine.demo.wire import read_png, write_png
+from fine.demo.wording import in_words
+from fine.errors import FineError
+from fine.inference import NamedRule, PuzzleImages
+from fine.rules import apply_rules
+
+_SHOWN = 3
+"""Rules that the page names."""
+_CANDIDATES = 24
+"""Rules among which four are looked for that look different."""
+
+
+def routes(models: Models) -> APIRouter:
+    """The endpoints, over these models."""
+    router = APIRouter(prefix="/api")
+
+    @router.post("/solve")
+    async def solve(puzzle: Puzzle) -> Solved:
+        """Which choice is to x' as y is to x."""
+        solver = models[puzzle.model]
+        images = _read(solver, puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
+        scores = await models.score(solver.name, images)
+        return Solved(index=int(scores.argmax()), probabilities=scores.tolist())
+
+    @router.post("/play")
+    async def play(shown: Play) -> Played:
+        """Everything on the page: y, four choices, rules by name, an image of the answer, a map."""
+        solver = models[shown.model]
+        if (shown.y is None) == (not shown.steps):
+            raise FineError("send either steps, the rules that make y, or y itself: exactly one")
+        solver.check_map(shown.map)
+        rules = [rule_of(step) for step in shown.steps]
+        drawn_y = shown.x if shown.y is None else shown.y
+        x, y, new = _read(solver, shown.x, drawn_y, shown.new)
+        if rules:
+            y = apply_rules(x, rules)
+        images = await run_in_threadpool(
+            images_of, shown.source, channels=solver.channels, size=solver.size
+        )
+
+        def explain() -> Awaitable[Explanation]:
+            pair = torch.stack((x, y))
+            return models.explain(solver.name, pair, map=shown.map, most=_CANDIDATES)
+
+        def score(options: Sequence[Option]) -> Awaitable[Tensor]:
+            puzzle = torch.stack((x, y, new, *(option.image for option in options)))
+            return models.score(solver.name, puzzle)
+
+        if rules:
+            options = make_choices(new, rules, solver.rules, images, seed=shown.seed)
+            explanation, scores = await asyncio.gather(explain(), score(options))
+        else:  # the choices depend on the explanation
+            explanation = await explain()
+            options = possible_choices(new, explanation.rules, seed=shown.seed)
+            scores = await score(options)
+        return _played(y, new, options, scores, explanation)
+
+    return router
+
+
+def _read(
+    solver: Solver, x: str, y: str, new: str, choices: Sequence[str] = ()
+) -> Tensor:  # (3 + k, channels, size, size)
+    """PNGs as the model sees them."""
+    shown = [read_png(choice) for choice in choices]
+    images = PuzzleImages(read_png(x), read_png(y), read_png(new), tuple(shown))
+    return images.prepared(solver.model)
+
+
+def _played(
+    y: Tensor, new: Tensor, options: Sequence[Option], scores: Tensor, explanation: Explanation
+) -> Played:
+    choices = [
+        Choice(
+            picture=write_png(option.image),
+            kind=option.kind,
+            words=option.words,
+            probability=probability,
+        )
+        for option, probability in zip(options, scores.tolist(), strict=True)
+    ]
+    return Played(
+        y=write_png(y),
+        choices=choices,
+        picked=int(scores.argmax()),
+        named=[_named(entry) for entry in explanation.rules[:_SHOWN]],
+        drawn=write_png(apply_rules(new, [explanation.rules[0].rule])),
+        place=explanation.place,
+    )
+
+
+def _named(entry: NamedRule) -> Named:
+    return Named(family=entry.family, words=in_words(entry.rule), probability=entry.probability)

@@ -1,0 +1,66 @@
+"""Endpoints of the quiz: a puzzle without its answer, and the answer once a person has chosen."""
+
+from typing import NamedTuple
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from torch import Tensor
+
+from fine.demo.messages import Name, QuizChoice, QuizPuzzle, QuizResult
+from fine.demo.models import Models
+from fine.demo.solver import Solver
+from fine.demo.sources import PUZZLES, quiz_of
+from fine.demo.wire import write_png
+from fine.demo.wording import in_words
+from fine.errors import FineError
+from fine.puzzles import KINDS
+
+
+class _Rendered(NamedTuple):
+    """A puzzle of the quiz, and what the visitor may know only after choosing."""
+
+    images: Tensor
+    """(7, channels, size, size): x, y, x' and the four choices."""
+    right: int
+    kinds: list[str]
+    words: str
+
+
+def routes(models: Models) -> APIRouter:
+    """The endpoints, over these models."""
+    router = APIRouter(prefix="/api/puzzles")
+
+    @router.get("/{source}/{number}")
+    async def puzzle(source: Name, number: int, model: Name) -> QuizPuzzle:
+        """A puzzle of the quiz, without its answer."""
+        rendered = await run_in_threadpool(_render, models[model], source, number)
+        x, y, new, *choices = map(write_png, rendered.images)
+        return QuizPuzzle(number=number, x=x, y=y, new=new, choices=choices)
+
+    @router.post("/{source}/{number}")
+    async def answer(source: Name, number: int, chosen: QuizChoice) -> QuizResult:
+        """The right choice, and the choice of the model."""
+        solver = models[chosen.model]
+        rendered = await run_in_threadpool(_render, solver, source, number)
+        scores = await models.score(solver.name, rendered.images)
+        return QuizResult(
+            right=rendered.right,
+            picked=int(scores.argmax()),
+            probabilities=scores.tolist(),
+            kinds=rendered.kinds,
+            words=rendered.words,
+        )
+
+    return router
+
+
+def _render(solver: Solver, source: str, number: int) -> _Rendered:
+    if not 0 <= number < PUZZLES:
+        raise FineError(f"there is no puzzle {number}: give 0 to {PUZZLES - 1}")
+    puzzles, render = quiz_of(
+        source, rules=solver.rules_name, channels=solver.channels, size=solver.size
+    )
+    batch = render(puzzles.specs[number : number + 1])
+    rule = puzzles.rules.rules[puzzles.hidden[number]]
+    kinds = [KINDS[kind] for kind in puzzles.kinds[number]]
+    return _Rendered(batch.images[0], int(batch.answers[0]), kinds, in_words(rule))

@@ -1,0 +1,76 @@
+"""Images by the name of their source.
+
+images = load_images("glyphs")             # or omniglot, cifar100, mnist, folder:path/to/images
+images = load_images("mnist", size=28, data_root="path/to/data")
+"""
+
+import functools
+from pathlib import Path
+from typing import Protocol
+
+from fine.errors import FineError, unknown
+from fine.images import cifar100, folder, glyphs, mnist, omniglot
+from fine.images.decoded import decoded_once
+from fine.images.images import Images
+from fine.images.official import OFFICIAL, find_data_root
+
+SOURCES = (*OFFICIAL, "glyphs", "folder:PATH")
+"""The names that load_images takes, as users write them."""
+SIZES = (32, 28)
+"""The image sizes that every source comes in; the first is the default."""
+
+
+class OfficialReader(Protocol):
+    """What the module of an official source offers."""
+
+    def load(self, *, size: int, data_root: Path) -> Images:
+        """All images of the source."""
+        ...
+
+    def check(self, path: Path) -> str:
+        """What one of its files holds, in words; an error if the file is damaged."""
+        ...
+
+
+READERS: dict[str, OfficialReader] = {
+    "omniglot": omniglot,
+    "cifar100": cifar100,
+    "mnist": mnist,
+}
+"""The module of each official source."""
+
+
+def load_images(name: str, *, size: int = 32, data_root: Path | str | None = None) -> Images:
+    """All images of a source, ``size`` pixels square.
+
+    The files of omniglot, cifar100 and mnist are read from ``data_root``, else from FINE_DATA, else
+    from the user's cache folder. Nothing is downloaded: ``fine data download NAME`` does that.
+    Repeated calls share one tensor, so do not write into it.
+    """
+    if size not in SIZES:
+        sizes = ", ".join(map(str, SIZES))
+        raise FineError(f"image size {size} is not offered: choose one of {sizes}")
+    kind, colon, path = name.partition(":")
+    if kind == "folder":
+        if not path:
+            raise FineError(
+                "the source 'folder' needs a path: write folder:PATH, with one subfolder per class"
+            )
+        return folder.load(path, size=size)  # not cached, because its files may change
+    if colon or name not in SOURCES:
+        raise unknown("image source", name, SOURCES)
+    return _load(name, size, find_data_root(data_root))
+
+
+@functools.lru_cache(maxsize=4)
+def _load(name: str, size: int, root: Path) -> Images:
+    if name == "glyphs":
+        return glyphs.load(size=size)
+
+    def load() -> Images:
+        return READERS[name].load(size=size, data_root=root)
+
+    if name == "omniglot":  # its 32,460 PNGs take seconds to decode
+        files = [root / file for file in OFFICIAL[name].files]
+        return decoded_once(name, size, files, load)
+    return load()

@@ -1,0 +1,47 @@
+"""Trained models at work on your own images: files, drawings, photographs.
+
+    model = fine.load("all-glyphs")
+    puzzle = PuzzleImages.read("x.png", "y.png", "new.png", ["a.png", "b.png"])   # each file once
+    solve(model, *puzzle)                          # which choice, and how sure the model is
+    explain(model, puzzle.x, puzzle.y)             # the rules that may have made y from x, by name
+    draw_answer(model, puzzle.x, puzzle.y, puzzle.new).image.save("answer.png")    # no choices
+
+All of them take files, bytes, Pillow images, arrays and tensors as well. The command line, the web
+page and Python programs go through these functions.
+
+reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
+model sees, answers.py solves, judging.py says when not to answer, functions.py has composed
+functions as objects, naming.py names them, drawn.py draws answers, strings.py solves letter
+strings.
+"""
+
+from fine.inference.answers import Answer, solve, solve_many
+from fine.inference.drawn import Drawn, draw_answer
+from fine.inference.functions import Function, Hints, explain, function, residual
+from fine.inference.judging import CalibratedAnswer, judge
+from fine.inference.naming import NamedRule
+from fine.inference.puzzle_images import PuzzleImages
+from fine.inference.reading import Source, read_image
+from fine.inference.strings import RankedRule, TextAnswer, solve_text
+
+__all__ = [
+    "Answer",
+    "CalibratedAnswer",
+    "Drawn",
+    "Function",
+    "Hints",
+    "NamedRule",
+    "PuzzleImages",
+    "RankedRule",
+    "Source",
+    "TextAnswer",
+    "draw_answer",
+    "explain",
+    "function",
+    "judge",
+    "read_image",
+    "residual",
+    "solve",
+    "solve_many",
+    "solve_text",
+]

@@ -1,0 +1,225 @@
+"""Composed functions as objects: applied to images, inverted, combined, compared and named.
+
+    f = fine.function(x, y, model=model)           # or of several hints: [x1, x2], [y1, y2]
+    f(x2)                                          # the embedding (1, rows, columns) of its result
+    f.choose(x2, [a, b, c, d])                     # which of these that is
+    f.inverse()(y2), (g @ f)(x2), f.power(2), f.interpolate(g, 0.5)
+    f.distance(g), f.nearest(rules="affine"), f.vector()
+
+Images are whatever `read_image` takes. A tensor (b, channels, size, size) is b images, from which b
+functions are composed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from fine.errors import FineError
+from fine.evaluation.ood import unexplained
+from fine.inference.answers import Answer, answers_of
+from fine.inference.naming import (
+    SHARPNESS,
+    NamedRule,
+    distinct_rules,
+    logits_of_rules,
+    ranked,
+)
+from fine.inference.puzzle_images import fitted, read_all
+from fine.inference.reading import Source
+from fine.models.embedding_functions import EmbeddingFunction, compose_function
+from fine.models.paper import FINE
+from fine.rules import rule_set
+
+Hints = Source | Sequence[Source]
+"""An image, a tensor of b images, or a sequence of either, one for each hint."""
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """b functions on images, each composed from hints of its own."""
+
+    model: FINE
+    on_embeddings: EmbeddingFunction
+    """The same functions on embeddings."""
+    inputs: tuple[Tensor, ...]
+    """Images (b, channels, size, size) that the functions are known to take; compared on these."""
+    outputs: tuple[Tensor, ...]
+    """Images that they are known to make."""
+
+    def __len__(self) -> int:
+        return len(self.on_embeddings)
+
+    def __getitem__(self, number: int) -> "Function":
+        if not -len(self) <= number < len(self):
+            raise FineError(
+                f"there is no function {number}: there are {len(self)}, numbered from 0"
+            )
+        one = slice(number, number + 1 or None)
+        return replace(
+            self,
+            on_embeddings=self.on_embeddings[one],
+            inputs=tuple(images[one] for images in self.inputs),
+            outputs=tuple(images[one] for images in self.outputs),
+        )
+
+    @property
+    def note(self) -> str:
+        """How an inverse was found: exact, matrix inverse, or least squares with a ridge."""
+        return self.on_embeddings.note
+
+    @torch.no_grad()
+    def __call__(self, x: Source) -> Tensor:
+        """The embeddings (b, rows, columns) of the results, for an image or for b images."""
+        return self.on_embeddings(self._embed(_read_together(self.model, [x])[0]))
+
+    @torch.no_grad()
+    def choose(self, x: Source, choices: Sequence[Source]) -> Answer:
+        """Which of the choices x becomes."""
+        if len(self) > 1:
+            raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
+        if len(choices) < 2:
+            raise FineError(f"there are {len(choices)} choices: give at least 2 to choose from")
+        images = torch.stack(_read_together(self.model, [x, *choices]), dim=1)
+        embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
+        guess = self.on_embeddings(embeddings[:, 0])
+        return answers_of(-self.model.distance(embeddings[:, 1:], guess[:, None]))[0]
+
+    def inverse(self) -> "Function":
+        """The inverse function; `note` says how it was found."""
+        return Function(self.model, self.on_embeddings.inverse(), self.outputs, self.inputs)
+
+    def __matmul__(self, first: "Function") -> "Function":
+        """``g @ f`` is f, and then g."""
+        self._check_like(first)
+        combined = self.on_embeddings.after(first.on_embeddings)
+        return Function(self.model, combined, first.inputs, self.outputs)
+
+    def power(self, times: float) -> "Function":
+        """The function so many times; 1/2 is the square root and −1 the inverse."""
+        return replace(self, on_embeddings=self.on_embeddings.power(times))
+
+    def interpolate(self, other: "Function", share: float) -> "Function":
+        """Between this function (share 0) and another (share 1)."""
+        self._check_like(other)
+        between = self.on_embeddings.interpolate(other.on_embeddings, share)
+        return replace(self, on_embeddings=between)
+
+    @torch.no_grad()
+    def distance(self, other: "Function") -> Tensor:  # (b,)
+        """How far apart two functions take the images that both were composed from.
+
+        The distance is the model's own metric.
+        """
+        self._check_like(other)
+        embeddings = [self._embed(images) for images in (*self.inputs, *other.inputs)]
+        distances = [
+            self.model.distance(self.on_embeddings(one), other.on_embeddings(one))
+            for one in embeddings
+        ]
+        return torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt()
+
+    @torch.no_grad()
+    def nearest(self, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
+        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first."""
+        if k < 1:
+            raise FineError(f"k is {k}: give the number of rules to name, at least 1")
+        if len(self) > 1:
+            raise FineError(
+                f"these are {len(self)} functions: name the rules of one of them, such as f[0]"
+            )
+        warp, members = distinct_rules(rule_set(rules), self.model.size, self.inputs[0].device)
+        logits = [
+            logits_of_rules(self.model, self.on_embeddings, images[0], warp)
+            for images in self.inputs
+        ]
+        return ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))[:k]
+
+    def vector(self) -> Tensor:  # (b, n)
+        """All numbers of the functions, one row each."""
+        return self.on_embeddings.vector()
+
+    def _embed(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
+        return self.model.encode(images[:, None], firsts=[0])[:, 0]
+
+    def _check_like(self, other: "Function") -> None:
+        if self.model is not other.model:
+            raise FineError(
+                "these two functions are of different models, whose embeddings cannot be compared: "
+                "use one model"
+            )
+        if len(self) != len(other) and 1 not in (len(self), len(other)):
+            raise FineError(
+                f"there are {len(self)} functions here and {len(other)} there: give as many, or one"
+            )
+
+
+@torch.no_grad()
+def function(x: Hints, y: Hints, *, model: FINE) -> Function:
+    """The function that takes x to y; of several hints, the one that best takes each x to its y."""
+    hints = _read_hints(x, y, model)
+    composed = compose_function(model, hints.x, hints.y)
+    return Function(model, composed, hints.inputs, hints.outputs)
+
+
+@torch.inference_mode()
+def explain(
+    model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
+) -> tuple[NamedRule, ...]:
+    """The ``k`` rules of a set that do most nearly what made y from x, the nearest first."""
+    return function(x, y, model=model).nearest(rules=rules, k=k)
+
+
+@torch.no_grad()
+def residual(x: Hints, y: Hints, *, model: FINE) -> Tensor:  # (b,)
+    """What the model leaves unexplained of y, as a share of it, over all hints together."""
+    hints = _read_hints(x, y, model)
+    return unexplained(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
+
+
+class _Hints(NamedTuple):
+    """Hints as the model sees them; each field has a tensor for every hint."""
+
+    inputs: tuple[Tensor, ...]
+    """(b, channels, size, size)"""
+    outputs: tuple[Tensor, ...]
+    x: tuple[Tensor, ...]
+    """(b, rows, columns): the embeddings of the inputs."""
+    y: tuple[Tensor, ...]
+
+
+def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
+    before, after = (
+        list(hints) if isinstance(hints, list | tuple) else [hints] for hints in (x, y)
+    )
+    if len(before) != len(after) or not before:
+        raise FineError(
+            f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "
+            "least one"
+        )
+    model.eval()
+    pairs = [_read_together(model, pair) for pair in zip(before, after, strict=True)]
+    embeddings = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
+    return _Hints(*zip(*pairs, strict=True), *zip(*embeddings, strict=True))
+
+
+def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
+    """Images of one pair as the model sees them, each (b, channels, size, size).
+
+    No rule has been applied to the first.
+    """
+    sized = [_read_batch(model, source) for source in sources]
+    if len({len(images) for images in sized}) > 1:
+        counts = ", ".join(str(len(images)) for images in sized)
+        raise FineError(f"these tensors hold {counts} images: give as many in each")
+    return list(fitted(model, torch.stack(sized, dim=1), plain=(0,)).unbind(1))
+
+
+def _read_batch(model: FINE, source: Source) -> Tensor:  # (b, channels, size, size)
+    if isinstance(source, Tensor) and source.ndim == 4:
+        if not len(source):
+            raise FineError("a tensor of 0 images makes no function: give at least one image")
+        return read_all(model, list(source))
+    return read_all(model, [source])

@@ -1,0 +1,71 @@
+"""The images of a puzzle, read once, and brought to what a model sees.
+
+puzzle = PuzzleImages.read("x.png", "y.png", "new.png", ["a.png", "b.png"])
+solve(model, *puzzle)                          # as if the files were given
+puzzle.prepared(model)                         # (5, channels, size, size), as the model sees them
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from fine.errors import FineError
+from fine.inference.ground import bright_ink
+from fine.inference.reading import Source, luminance, read_image, resized
+from fine.models.paper import FINE
+
+
+class PuzzleImages(NamedTuple):
+    """x, y, x' and any choices, each float (channels, side, side) in 0..1 at its own resolution."""
+
+    x: Tensor
+    y: Tensor
+    new: Tensor
+    choices: tuple[Tensor, ...] = ()
+
+    @staticmethod
+    def read(x: Source, y: Source, new: Source, choices: Sequence[Source] = ()) -> "PuzzleImages":
+        """Read every source once; what takes sources takes the images as well."""
+        images = [read_image(source) for source in (x, y, new, *choices)]
+        return PuzzleImages(images[0], images[1], images[2], tuple(images[3:]))
+
+    def prepared(self, model: FINE) -> Tensor:  # (3 + k, channels, size, size)
+        """The images as the model sees them."""
+        return prepared(model, (self.x, self.y, self.new, *self.choices))
+
+
+def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
+    """x, y, x' and any choices as the model sees them."""
+    return fitted(model, read_all(model, sources)[None])[0]
+
+
+def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
+    """Puzzles (b, n, channels, h, w) as the model sees them: (b, n, channels, size, size).
+
+    That is in its size and channels; for a model of grey images also with bright ink on black.
+    ``plain`` are the places of the images to which no rule has been applied.
+    """
+    if model.config.encoder == "strings":
+        raise FineError(
+            "this model reads strings, not images: use solve_text, or `fine solve --text X Y NEW`"
+        )
+    device = next(model.parameters()).device
+    sized = _sized(images.flatten(0, 1).to(device), model).unflatten(0, images.shape[:2])
+    # A model of colour images has learned from photographs, where a white wall is not paper.
+    return bright_ink(sized, plain) if model.channels == 1 else sized
+
+
+def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
+    """Sources as images in the model's size and channels."""
+    return torch.cat([_sized(read_image(source)[None], model) for source in sources])
+
+
+def _sized(images: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)
+    sized = resized(images, model.size)
+    if sized.shape[1] == model.channels:
+        return sized
+    if model.channels == 1:
+        return luminance(sized)[:, None]
+    return sized.expand(-1, model.channels, -1, -1)

@@ -1,0 +1,1 @@
+"""The models the paper compares FINE with, one file each."""

@@ -1,0 +1,136 @@
+"""Models as folders to share: weights as safetensors, what is needed to build them, and a card.
+
+    model.save_pretrained("my-model")              # model.safetensors, config.json, README.md
+    model = FINE.from_pretrained("my-model")       # or the name of a model on the Hugging Face hub
+    model.push_to_hub("someone/my-model")
+
+The folder is that of the hub's own mixin, and that of the bundled models in fine.pretrained.
+Nothing is unpickled.
+"""
+
+import dataclasses
+import warnings
+from pathlib import Path
+from typing import Any
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of notebooks without widgets, which progress bars would use
+    from huggingface_hub import ModelCard, PyTorchModelHubMixin, hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
+
+from fine.errors import FineError
+from fine.io.files import read_json, write_json
+from fine.io.tensors import read_tensors, save_tensors
+from fine.models.paper import FINE
+from fine.models.registry import make_model, name_of, refuse_giant
+from fine.models.upgrades import upgrade_settings
+from fine.models.weights import load_weights
+
+FORMAT = 2
+"""Version of the folder's layout. Format 1 has other words for settings (upgrades.py)."""
+
+CARD = """---
+license: mit
+library_name: fine
+pipeline_tag: image-classification
+tags:
+- abstract-reasoning
+- analogy
+---
+"""
+"""What the hub reads at the top of a card."""
+
+
+def save_model(model: FINE, folder: Path) -> None:
+    """Write the weights and the configuration of a FINE."""
+    content = {
+        "format": FORMAT,
+        "model": name_of(model),
+        "channels": model.channels,
+        "size": model.size,
+        "config": dataclasses.asdict(model.config),
+    }
+    write_json(folder / "config.json", content)
+    save_tensors(folder / "model.safetensors", model.state_dict())
+
+
+def load_model(folder: Path) -> FINE:
+    """The FINE that `save_model` wrote, ready to answer."""
+    path, weights = folder / "config.json", folder / "model.safetensors"
+    content = read_json(path)
+    version: object = content.get("format")
+    name: Any = content.get("model", "fine")
+    settings: Any = content.get("config")
+    named = isinstance(name, str) and isinstance(settings, dict)
+    if version not in (1, FORMAT) or not named:
+        raise FineError(
+            f"{path} is not that of a FINE to load: expected format {FORMAT}, as `fine export` "
+            "writes it"
+        )
+    shape = {key: content.get(key) for key in ("channels", "size")}
+    if not all(isinstance(value, int) and value > 0 for value in shape.values()):
+        raise FineError(
+            f"{path} gives {shape} for the images: expected two whole numbers, such as 1 and 32"
+        )
+    if version == 1:
+        name, settings = upgrade_settings(name, settings)
+    options: dict[str, Any] = {**shape, "settings": settings}
+    refuse_giant(name, **options)
+    model = make_model(name, **options)
+    if not isinstance(model, FINE):
+        raise FineError(f"{path} is that of {name}: expected a FINE, such as fine or fine-nice")
+    load_weights(model, read_tensors(weights)[0], weights)
+    return model.eval()
+
+
+class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
+    """A FINE that can be saved to a folder, and loaded from one or from the hub."""
+
+    config: Any
+    channels: int
+    size: int
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: str | Path, **options: Any) -> Any:
+        """The model in a folder, or the one of this name on the hub, ready to answer.
+
+        Options are those of the hub: revision, cache_dir, local_files_only, token, force_download.
+        """
+        folder = Path(pretrained_model_name_or_path)
+        if not folder.is_dir():
+            folder = _from_hub(str(pretrained_model_name_or_path), options)
+        return load_model(folder)
+
+    def _save_pretrained(self, folder: Path) -> None:
+        model: Any = self
+        save_model(model, folder)
+
+    def generate_model_card(self, *_: Any, **__: Any) -> ModelCard:
+        """A card with the model's settings; that of `fine export` tells of its training, too."""
+        model: Any = self
+        numbers = sum(parameter.numel() for parameter in model.parameters())
+        colours = "grey" if self.channels == 1 else "colour"
+        images = f"{colours} images of {self.size} × {self.size}"
+        settings = dataclasses.asdict(self.config)
+        listed = ", ".join(f"{key}={value}" for key, value in settings.items())
+        return ModelCard(
+            f"{CARD}\n# FINE\n\nA Functional Indirection Neural Estimator for {images}, "
+            f"{numbers:,} numbers.\n\n    model = fine.FINE.from_pretrained(FOLDER)\n\n"
+            f"Settings: {listed}.\n"
+        )
+
+
+def _from_hub(name: str, options: dict[str, Any]) -> Path:
+    """The local folder of a model on the hub, downloaded if it is not there yet."""
+    try:
+        for file in ("config.json", "model.safetensors"):
+            folder = Path(hf_hub_download(name, file, **options)).parent
+    except HFValidationError:
+        raise FineError(
+            f"'{name}' is neither a folder nor a name on the hub: give a folder, or OWNER/NAME"
+        ) from None
+    except (HfHubHTTPError, EntryNotFoundError, OSError) as problem:
+        last = str(problem).split("\n\n")[-1].strip()
+        reason = next(iter(last.splitlines()), type(problem).__name__)
+        raise FineError(f"the model '{name}' cannot be loaded from the hub: {reason}") from problem
+    return folder

@@ -1,0 +1,63 @@
+"""A numbered set of puzzles over some images, under a set of rules."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fine.images import Images
+from fine.puzzles.rendering import Renderer
+from fine.puzzles.spec import BLIND_CHANCE, OBJECT_CHANCE, ORDER, ORDERS, RIGHT, Batch
+from fine.rules import RuleSet
+
+
+@dataclass(frozen=True)
+class Puzzles:
+    """Puzzles as specs, and the images and rules that the specs name."""
+
+    images: Images
+    rules: RuleSet
+    specs: NDArray[np.int32]
+    """(n, 6): FIRST, SECOND, OTHER, RIGHT, WRONG, ORDER."""
+    attempts: NDArray[np.uint8]
+    """(n,): how many draws each puzzle took until its choices looked different."""
+
+    def __len__(self) -> int:
+        return len(self.specs)
+
+    def __getitem__(self, numbers: slice) -> "Puzzles":
+        return replace(self, specs=self.specs[numbers], attempts=self.attempts[numbers])
+
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """(n, 4): the kind of the choice at each place."""
+        return ORDERS[self.specs[:, ORDER]]
+
+    @property
+    def answers(self) -> NDArray[np.int64]:
+        """(n,): the place of the right choice."""
+        return self.kinds.argmin(axis=1)
+
+    @property
+    def chances(self) -> dict[str, float]:
+        """The accuracy of guessing blindly, and of guessing among the right objects."""
+        return {"blind": BLIND_CHANCE, "right object, rule ignored": OBJECT_CHANCE}
+
+    @property
+    def hidden(self) -> NDArray[np.int32]:
+        """(n,): the rule that makes y from x."""
+        return self.specs[:, RIGHT]
+
+    def renderer(self, device: torch.device | str = "cpu") -> Renderer:
+        """A renderer for these images and rules, with its tables on ``device``."""
+        return Renderer(self.images, self.rules, device=device)
+
+    def render(self, numbers: Iterable[int]) -> Batch:
+        """The puzzles ``numbers`` as images."""
+        return self.renderer()(self.specs[np.asarray(list(numbers), dtype=np.int64)])
+
+    def texts(self, numbers: Iterable[int]) -> list[tuple[str, ...]] | None:
+        """The texts x, y, x' and choices of the puzzles ``numbers``; None if they show images."""
+        return None

@@ -1,0 +1,151 @@
+"""Draws puzzles from (seed, number), and redraws those whose choices look alike.
+
+puzzles = draw_puzzles(load_images("glyphs"), rule_set("rotation"), 1000, seed=0)
+batch = puzzles.render(range(32))        # batch.images (32, 7, 1, 32, 32), batch.answers (32,)
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fine.errors import FineError
+from fine.images import Images
+from fine.puzzles.distinct import Glance
+from fine.puzzles.puzzles import Puzzles
+from fine.puzzles.spec import ORDERS
+from fine.randomness import random_below, random_bits
+from fine.rules import RuleSet
+
+ATTEMPTS = 200
+"""Draws of a puzzle before it counts as impossible."""
+_CHUNK = 65536  # puzzles drawn at once: bounds the memory of a million
+
+
+def draw_puzzles(
+    images: Images,
+    rules: RuleSet,
+    count: int,
+    *,
+    seed: int,
+    start: int = 0,
+    classes: Iterable[int] | None = None,
+) -> Puzzles:
+    """Puzzles ``start`` … ``start + count − 1`` of ``seed``, over some classes of ``images``.
+
+    x and x' are of different classes, and so are x' and x''; x and x'' are different images.
+    Without ``classes``, all of them are used.
+    """
+    if classes is None:
+        chosen = np.arange(len(images.class_names))
+    else:
+        chosen = np.asarray(list(classes), dtype=np.int64)
+    if len(chosen) < 2:
+        raise FineError(
+            f"puzzles need images of at least 2 classes: got {len(chosen)} of {images.name}"
+        )
+    check_count(count, start)
+    draw = _Drawer(images, rules, chosen)
+    glance = Glance(images, rules, chosen)
+    numbers = np.arange(start, start + count, dtype=np.int64)
+    specs = np.empty((count, 6), dtype=np.int32)
+    attempts = np.zeros(count, dtype=np.uint8)
+    pending = np.arange(count)
+    for attempt in range(ATTEMPTS):
+        for chunk in np.array_split(pending, max(1, -(-len(pending) // _CHUNK))):
+            specs[chunk] = draw(seed, numbers[chunk], attempt)
+        attempts[pending] += 1
+        pending = pending[~glance.distinct(specs[pending])]
+        if not len(pending):
+            return Puzzles(images, rules, specs, attempts)
+    raise FineError(
+        f"after {ATTEMPTS} draws puzzle {numbers[pending[0]]} of {images.name} × {rules.name} "
+        "still has choices that look alike: use images that differ more, or other rules"
+    )
+
+
+def check_count(count: int, start: int) -> None:
+    """Refuse to draw no puzzles, or puzzles of negative numbers."""
+    if count < 1 or start < 0:
+        raise FineError(
+            f"cannot draw {count} puzzles from number {start}: give a count of at least 1 and a "
+            "start of at least 0"
+        )
+
+
+class FamilyFirst:
+    """Draws rules by family first, so that small families count as much as large ones."""
+
+    def __init__(self, rules: RuleSet):
+        members = list(rules.families.values())
+        self.sizes = np.array([len(family) for family in members])
+        """Rules in each family."""
+        self._rules = np.concatenate([np.array(family) for family in members])
+        self._starts = np.cumsum(self.sizes) - self.sizes
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def rule(self, family: NDArray[np.int64], member: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of rules, given by their family and their place in it."""
+        return self._rules[self._starts[family] + member]
+
+    def draw(self, family: tuple[Any, ...], member: tuple[Any, ...]) -> NDArray[np.int64]:
+        """Rules, from the addresses of two random numbers each."""
+        families = random_below(len(self), *family)
+        return self.rule(families, random_below(self.sizes[families], *member))
+
+    def draw_pair(
+        self, base: NDArray[np.uint64], stream: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """f and another g. (f, g) is as likely as (g, f), so choices alone give nothing away."""
+        families = [random_below(len(self), base, stream + place) for place in (0, 1)]
+        sizes = [self.sizes[family] for family in families]
+        right = random_below(sizes[0], base, stream + 2)
+        same = families[0] == families[1]
+        wrong = random_below(np.maximum(sizes[1] - same, 1), base, stream + 3)
+        wrong += same & (wrong >= right) & (sizes[1] > 1)  # within one family, pass over f
+        return self.rule(families[0], right), self.rule(families[1], wrong)
+
+
+class _Drawer:
+    """Specs from (seed, number, attempt), all at once."""
+
+    def __init__(self, images: Images, rules: RuleSet, classes: NDArray[np.int64]):
+        labels = images.labels.numpy()
+        self.by_class = np.argsort(labels, kind="stable")
+        self.counts = np.bincount(labels, minlength=len(images.class_names))
+        self.starts = np.cumsum(self.counts) - self.counts
+        self.classes = classes
+        if not self.counts[classes].all():
+            empty = images.class_names[classes[self.counts[classes].argmin()]]
+            raise FineError(
+                f"class '{empty}' of {images.name} has no images: every class needs at least one"
+            )
+        self.rules = FamilyFirst(rules)
+
+    def __call__(
+        self, seed: int, numbers: NDArray[np.int64], attempt: int
+    ) -> NDArray[np.int32]:  # (n, 6)
+        base = random_bits(seed, numbers, attempt)
+        second = random_below(len(self.classes), base, 0)
+        first = self._other_class(second, base, 1)
+        other = self._other_class(second, base, 2)
+        labels = (first, second, other)
+        images = [self._image(label, base, 3 + place) for place, label in enumerate(labels)]
+        rules = self.rules.draw_pair(base, 6)
+        order = random_below(len(ORDERS), base, 10)
+        return np.stack((*images, *rules, order), axis=1).astype(np.int32)
+
+    def _other_class(
+        self, than: NDArray[np.int64], base: NDArray[np.uint64], stream: int
+    ) -> NDArray[np.int64]:
+        step = 1 + random_below(len(self.classes) - 1, base, stream)
+        return (than + step) % len(self.classes)
+
+    def _image(
+        self, position: NDArray[np.int64], base: NDArray[np.uint64], stream: int
+    ) -> NDArray[np.int64]:
+        label = self.classes[position]
+        return self.by_class[self.starts[label] + random_below(self.counts[label], base, stream)]

@@ -1,0 +1,113 @@
+"""Checkpoints: weights, optimiser and learning curve after a whole epoch, in one safetensors file.
+
+    save_checkpoint(path, model, optimiser, CheckpointMeta(epochs, seconds, metrics))
+    meta = load_checkpoint(path, model, optimiser, parameters)
+
+All randomness is addressed by (seed, epoch), so there is no generator state to save.
+"""
+
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fine.errors import FineError
+from fine.io.files import write_text
+from fine.io.tensors import read_tensors, save_tensors
+from fine.io.typed_json import read_as
+from fine.models.weights import load_weights
+
+CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
+"""Columns of a run's learning curve, metrics.csv."""
+_MOMENTS = {"step", "exp_avg", "exp_avg_sq"}  # what Adam keeps for a parameter
+
+
+@dataclass(frozen=True)
+class CheckpointMeta:
+    """How far a run had come when its checkpoint was written."""
+
+    epochs: int
+    """Epochs trained."""
+    seconds: float
+    """Seconds of training."""
+    metrics: tuple[dict[str, Any], ...]
+    """The learning curve, a row an epoch."""
+
+    def check(self) -> None:
+        """Refuse what no training can have written."""
+        if self.epochs < 1 or len(self.metrics) != self.epochs:
+            raise ValueError(f"{self.epochs} epochs, but {len(self.metrics)} rows of a curve")
+        if any(row.keys() != set(CURVE) for row in self.metrics):
+            columns = ", ".join(CURVE)
+            raise ValueError(f"a row of its learning curve has other columns than {columns}")
+
+
+def save_checkpoint(
+    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, meta: CheckpointMeta
+) -> None:
+    """Write a checkpoint, whole or not at all."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for number, entry in optimiser.state_dict()["state"].items():
+        tensors |= {f"adam.{number}.{name}": tensor for name, tensor in entry.items()}
+    save_tensors(path, tensors, {"progress": json.dumps(asdict(meta))})
+
+
+def load_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    parameters: list[nn.Parameter],
+) -> CheckpointMeta:
+    """Restore a model and the optimiser of its ``parameters``, once all is checked."""
+    tensors, metadata = read_tensors(path)
+    try:
+        meta = read_as(CheckpointMeta, json.loads(metadata["progress"]), "progress")
+        meta.check()
+        moments = _moments(tensors, parameters)
+        names = [name for name in tensors if name.startswith("model.")]
+        weights = {name.removeprefix("model."): tensors[name] for name in names}
+        load_weights(model, weights, path)
+        optimiser.load_state_dict({**optimiser.state_dict(), "state": moments})
+    except (KeyError, IndexError, ValueError, TypeError, RecursionError) as problem:
+        raise FineError(
+            f"{path} is not a checkpoint ({problem}): delete it to start the run again"
+        ) from problem
+    return meta
+
+
+def _moments(
+    tensors: dict[str, Tensor], parameters: list[nn.Parameter]
+) -> dict[int, dict[str, Tensor]]:
+    """What Adam had kept for each parameter, by number."""
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if not name.startswith("adam."):
+            continue
+        _, number, entry = name.split(".")
+        shape = torch.Size() if entry == "step" else parameters[int(number)].shape
+        if tensor.shape != shape or tensor.dtype != torch.float32:
+            raise ValueError(f"'{name}' does not fit its parameter")
+        moments.setdefault(int(number), {})[entry] = tensor
+    if not moments or any(entry.keys() != _MOMENTS for entry in moments.values()):
+        raise ValueError("the numbers of the optimiser are not complete")
+    return moments
+
+
+def write_curve(path: Path, metrics: list[dict[str, Any]]) -> None:
+    """Write a learning curve as CSV, a row an epoch."""
+    table = io.StringIO()
+    writer = csv.DictWriter(table, CURVE, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(metrics)
+    write_text(path, table.getvalue())
+
+
+def read_curve(path: Path) -> list[dict[str, Any]]:
+    """The rows that `write_curve` wrote, with their values as texts."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

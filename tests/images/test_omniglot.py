@@ -1,0 +1,99 @@
+"""Omniglot: what it holds, and damaged files."""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from fine.errors import FineError
+from fine.images import load_images, omniglot
+from support.image_files import one_line, png, write
+
+
+@pytest.mark.slow
+def test_omniglot_is_1623_characters_by_20_drawers(data_root: Path) -> None:
+    images = load_images("omniglot", data_root=data_root)
+    assert images.pixels.shape == (32_460, 1, 32, 32)
+    assert images.pixels.dtype == torch.uint8
+    assert len(images.class_names) == 1_623 == len(set(images.class_names))
+    assert list(images.class_names) == sorted(images.class_names)
+    assert len({name.split("/")[0] for name in images.class_names}) == 50
+    assert all(re.fullmatch(r"[^/]+/character\d\d", name) for name in images.class_names)
+    assert torch.equal(images.labels.bincount(), torch.full((1_623,), 20))
+
+
+@pytest.mark.slow
+def test_omniglot_ink_is_bright_and_every_drawing_is_where_its_name_says(data_root: Path) -> None:
+    images = load_images("omniglot", data_root=data_root)
+    corner = images.pixels[:, :, 0, 0].float()  # paper, mostly
+    assert corner.mean() < 5 < images.pixels.float().mean() < 60
+    with zipfile.ZipFile(data_root / "omniglot/images_evaluation.zip") as archive:
+        for entry in sorted(archive.namelist())[::1_317]:
+            _, alphabet, character, drawing = entry.split("/")  # …/Alphabet/character07/1234_03.png
+            paper = np.asarray(Image.open(archive.open(entry))).astype(np.float64)  # ink is 0
+            first = 20 * images.class_names.index(f"{alphabet}/{character}")
+            loaded = images.pixels[first + int(drawing[5:7]) - 1].double() / 255
+            # area averaging keeps the mean
+            assert loaded.mean().item() == pytest.approx(1 - paper.mean(), abs=0.5 / 255)
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, entry in entries.items():
+            archive.writestr(name, entry)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04 not a zip", zipped({"images_evaluation/A/character01/1_01.png": b""})],
+)
+def test_a_damaged_omniglot_zip_is_one_line(content: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / "omniglot/images_background.zip", content)
+    with pytest.raises(FineError) as error:
+        load_images("omniglot", data_root=tmp_path)
+    one_line(
+        error,
+        str(path),
+        "19,280 PNGs (964 characters × 20 drawings)",
+        "`fine data download omniglot`",
+    )
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        b"",
+        b"not an image",
+        png()[:300],
+        png(side=32),
+        png().replace(b"IDAT", b"IDOT"),
+        bytes(200_000),
+    ],
+    ids=["empty", "text", "truncated", "other size", "broken chunk", "huge"],
+)
+def test_a_damaged_drawing_is_one_line(
+    drawing: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(omniglot._CHARACTERS, "images_background.zip", 1)  # one is enough here
+    entries = {f"images_background/A/character01/0001_{i:02}.png": png() for i in range(1, 21)}
+    entries["images_background/A/character01/0001_13.png"] = drawing
+    path = write(tmp_path / "omniglot/images_background.zip", zipped(entries))
+    with pytest.raises(FineError) as error:
+        load_images("omniglot", data_root=tmp_path)
+    one_line(error, str(path), "`fine data download omniglot`")
+
+
+def test_a_flipped_byte_in_a_real_zip_is_noticed(data_root: Path, tmp_path: Path) -> None:
+    content = bytearray((data_root / "omniglot/images_background.zip").read_bytes())
+    content[200] ^= 0xFF  # inside the first drawing
+    path = write(tmp_path / "omniglot/images_background.zip", bytes(content))
+    with pytest.raises(FineError) as error:
+        load_images("omniglot", data_root=tmp_path)
+    one_line(error, str(path), "delete it")

@@ -1,0 +1,153 @@
+"""Laws of reading images: they are read as people see them, and what is no image is refused."""
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageOps
+
+from fine import FineError, read_image
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    file = io.BytesIO()
+    image.save(file, format=kind, **options)
+    return file.getvalue()
+
+
+def test_all_kinds_of_sources_give_the_same_image(drawing, tmp_path):
+    path = tmp_path / "drawing.png"
+    drawing.save(path)
+    array = np.asarray(drawing)
+    wanted = torch.from_numpy(array.copy())[None] / 255
+    files = (path, str(path), path.read_bytes())
+    arrays = (array, array / 255.0, array[..., None])
+    for source in (*files, drawing, *arrays, wanted, wanted[0]):
+        assert torch.allclose(read_image(source), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV"])
+def test_a_drawing_looks_the_same_in_every_mode(drawing, mode):
+    clean = drawing.point(lambda value: 255 * (value > 127))
+    by_colour = mode in ("HSV", "YCbCr", "CMYK")  # Pillow converts to these from RGB alone
+    image = read_image((clean.convert("RGB") if by_colour else clean).convert(mode))
+    assert image.shape[0] == (1 if mode in ("1", "L", "LA") else 3)
+    assert (image.mean(0) - torch.from_numpy(np.asarray(clean) / 255)).abs().max() < 0.01
+
+
+@pytest.mark.parametrize("ink", [(0, 0, 0), (255, 255, 255), (200, 30, 30), (255, 230, 60)])
+@pytest.mark.parametrize("palette", [False, True])
+def test_a_drawing_on_a_transparent_ground_does_not_vanish(drawing, ink, palette):
+    image = Image.new("RGBA", drawing.size, (*ink, 0))
+    image.paste((*ink, 255), mask=ImageOps.invert(drawing))
+    source = encoded(image.quantize(16) if palette else image)
+    seen = read_image(source).mean(0)
+    strokes = torch.from_numpy(np.asarray(drawing) < 10)
+    assert (seen[strokes].mean() - seen[~strokes].mean()).abs() > 0.4
+
+
+def test_half_transparent_ink_is_half_as_dark():
+    image = np.zeros((8, 8, 4), dtype=np.uint8)
+    image[:4, :, 3], image[4:, :, 3] = 255, 51
+    assert read_image(image)[:, :4].max() == 0
+    assert torch.allclose(read_image(image)[:, 4:], torch.tensor(0.8))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photograph_is_rotated_as_its_exif_data_says(drawing, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    content = encoded(drawing, exif=exif)
+    tagged = Image.open(io.BytesIO(content))
+    assert torch.equal(read_image(content), read_image(ImageOps.exif_transpose(tagged)))
+    as_stored = torch.equal(read_image(content), read_image(drawing))
+    assert as_stored == (orientation == 1)
+
+
+def test_sixteen_bits_are_scaled_and_not_clipped(drawing):
+    deep = Image.fromarray(np.asarray(drawing).astype(np.uint16) * 257)
+    assert deep.mode.startswith("I;16")
+    assert torch.allclose(read_image(encoded(deep)), read_image(drawing), atol=1e-4)
+
+
+def test_of_an_animation_the_first_frame_counts(drawing):
+    others = [ImageOps.invert(drawing), drawing.rotate(90)]
+    for kind in ("GIF", "WEBP", "PNG"):
+        options = {"lossless": True} if kind == "WEBP" else {}
+        frames = {"save_all": True, "append_images": others, "duration": 50}
+        content = encoded(drawing, kind, **frames, **options)
+        assert (read_image(content).mean(0) - read_image(drawing)[0]).abs().max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("size", "side"),
+    [((40, 90), 90), ((90, 40), 90), ((1, 7), 7), ((3, 3), 3), ((1500, 700), 512)],
+)
+def test_an_image_that_is_not_square_is_padded_in_the_colour_of_its_border(size, side):
+    read = read_image(Image.new("RGB", size, (250, 240, 200)))
+    assert read.shape == (3, side, side)
+    colour = torch.tensor([250, 240, 200]).view(3, 1, 1) / 255
+    assert torch.allclose(read, colour, atol=1e-3)
+
+
+def test_nothing_of_a_long_image_is_lost():
+    tall = np.full((60, 20), 255, dtype=np.uint8)
+    tall[[2, -3]] = 0  # a line near each end
+    read = read_image(tall)[0]
+    assert read.shape == (60, 60)
+    assert (read[[2, -3]][:, 20:40] == 0).all() and (read == 0).sum() == 40
+
+
+def test_a_large_image_keeps_its_brightness():
+    noise = np.random.default_rng(0).integers(256, size=(900, 900), dtype=np.uint8)
+    assert read_image(noise).shape == (1, 512, 512)
+    assert read_image(noise).mean() == pytest.approx(noise.mean() / 255, abs=2e-3)
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A PNG of a few bytes that says it is this large."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        checksum = struct.pack(">I", zlib.crc32(name + content))
+        return struct.pack(">I", len(content)) + name + content + checksum
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    pixels = chunk(b"IDAT", zlib.compress(b"\0" * 100))
+    return b"\x89PNG\r\n\x1a\n" + header + pixels + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (b"", "is empty"),
+        (b"no image", "not an image that can be read"),
+        (bomb(30_000, 30_000), "more than 50 megapixels"),
+        (bomb(8_000, 8_000), "more than 50 megapixels"),
+        (bomb(40, 40), "not an image that can be read"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image that can be read"),
+        ("nowhere.png", "nowhere.png is missing"),
+        (Path(__file__).parent, "is a folder"),
+        (np.zeros((4, 4, 7)), "shape (4, 4, 7)"),
+        (np.zeros((0, 4)), "shape (0, 4)"),
+        (np.full((4, 4), 255.0), "between 0 and 1"),
+        (np.full((4, 4), np.nan), "between 0 and 1"),
+        (np.zeros((4, 4), dtype=np.int32), "int32"),
+        (torch.zeros(2, 1, 4, 4), "shape (2, 1, 4, 4)"),
+        (Image.new("F", (4, 4)), "32 bits a pixel"),
+        (7, "a int is no image"),
+    ],
+)
+def test_what_is_no_image_is_refused_in_one_line(source, message):
+    with pytest.raises(FineError) as problem:
+        read_image(source)
+    assert message in str(problem.value) and "\n" not in str(problem.value)
+
+
+def test_a_tensor_that_learns_can_be_read():
+    image = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(read_image(image.clone().requires_grad_()), image)
+    assert torch.equal(read_image(image[0].clone().requires_grad_()), image)

@@ -1,0 +1,145 @@
+"""No code from data, no network that nobody asked for, and checksums of all that is installed."""
+
+import ast
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src/fine"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FORBIDDEN_MODULES = {
+    *("pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"),
+    *("code", "codeop", "yaml"),
+}
+FORBIDDEN_CALLS = {
+    *("eval", "exec", "compile", "__import__", "input", "breakpoint"),
+    *("os.system", "os.popen", "os.startfile"),
+    *("torch.hub.load", "torch.jit.load", "torch.package.PackageImporter"),
+    *("subprocess.getoutput", "subprocess.getstatusoutput", "shutil.unpack_archive"),
+    *("runpy.run_path", "runpy.run_module"),
+}
+FORBIDDEN_METHODS = {"extractall", "extract"}
+"""Of archives: they write where the archive says."""
+
+
+def findings(source: str) -> Iterator[str]:
+    """What in a module could run code that is in a file, or write where a file says."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _imports(node)
+        if isinstance(node, ast.Call):
+            yield from _calls(node)
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    modules = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from (name for name in names if name in FORBIDDEN_CALLS | {"torch.load"})
+        modules = [node.module or ""]
+    yield from (f"import {m}" for m in modules if m.split(".")[0] in FORBIDDEN_MODULES)
+
+
+def _calls(node: ast.Call) -> Iterator[str]:
+    name = ast.unparse(node.func)
+    options = {option.arg: ast.unparse(option.value) for option in node.keywords}
+    if name in FORBIDDEN_CALLS or name.rpartition(".")[2] in FORBIDDEN_METHODS:
+        yield name
+    if name == "torch.load" and options.get("weights_only") != "True":
+        yield "torch.load without weights_only"
+    for option in ("shell", "allow_pickle"):
+        if options.get(option, "False") != "False":
+            yield f"{name} with {option}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_module_runs_code_that_is_in_a_file(path):
+    assert not list(findings(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("import pickle", "from pickle import loads", "import yaml", "import marshal as m"),
+        *("from torch import load", "eval('1')", "exec(text)", "compile(text, '', 'exec')"),
+        *("__import__(name)", "torch.load(path)", "torch.load(path, weights_only=False)"),
+        *("np.load(path, allow_pickle=True)", "subprocess.run(text, shell=True)"),
+        *("os.system(text)", "archive.extractall()", "tar.extract(member)"),
+    ],
+)
+def test_the_search_would_find_it(source):
+    assert list(findings(source))
+
+
+@pytest.mark.parametrize(
+    "source", ["model.eval()", "re.compile(text)", "torch.load(p, weights_only=True)", "run(a)"]
+)
+def test_the_search_finds_nothing_in_what_is_harmless(source):
+    assert not list(findings(source))
+
+
+def test_modules_are_imported_by_names_that_the_program_knows():
+    """`import_module` is given names from lists of our own, never one from a file."""
+    calls = [
+        ast.unparse(node)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
+    ]
+    assert calls == ["import_module(f'fine.cli.{name}')"]  # of COMMANDS
+
+
+def test_nothing_is_fetched_by_importing_and_using_the_library():
+    """A process that may open no connection at all draws puzzles and answers them."""
+    program = """
+import socket
+def refuse(*_): raise SystemExit("connected")
+socket.socket.connect = refuse
+import torch, fine
+puzzles = fine.draw_puzzles(fine.load_images("glyphs"), fine.rule_set("rotation"), 2, seed=0)
+print(fine.evaluate(fine.make_model("fine", channels=1, size=32), puzzles).accuracy)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_tests_reach_this_machine_only():
+    with pytest.raises(OSError, match="may not look up"):
+        urllib.request.urlopen("https://example.org", timeout=1)
+    with pytest.raises(OSError, match="may not look up"):
+        socket.gethostbyname("example.org")
+    nobody = ("192.0.2.1", 80)  # an address that is kept free for examples
+    refused = pytest.raises(OSError, match="may not connect to 192")
+    for method in ("connect", "connect_ex"):
+        with socket.socket() as client, refused:
+            getattr(client, method)(nobody)
+    with socket.socket(type=socket.SOCK_DGRAM) as client, refused:
+        client.sendto(b"hello", nobody)
+    with socket.socket() as server, socket.socket() as client:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        client.connect(server.getsockname())
+
+
+def test_every_pinned_version_has_its_checksums():
+    """locked.txt is constraints.txt with checksums of all files, but torch, whose builds differ."""
+
+    def normal(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", name).lower()
+
+    constraints = (ROOT / "constraints.txt").read_text()
+    locked = (ROOT / "locked.txt").read_text()
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)$", constraints, re.MULTILINE))
+    checksums = r"(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
+    entries = re.findall(rf"^([\w.-]+)==(\S+)[^\n]*\\\n{checksums}", locked, re.MULTILINE)
+    versions = {normal(name): version for name, version in entries}
+    assert len(versions) == len(re.findall(r"^\w", locked, re.MULTILINE))  # all have checksums
+    wanted = {normal(name): version for name, version in pinned.items() if name != "torch"}
+    assert wanted.items() <= versions.items()

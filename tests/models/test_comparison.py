@@ -1,0 +1,388 @@
+"""The comparison models against slow versions of every pair, head and step; sizes and starts."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fine.errors import FineError
+from fine.evaluation import evaluate
+from fine.models import make_model
+from fine.models.comparison.sequence import ContextNorm
+from fine.puzzles.task import Task
+from fine.training import train
+from fine.training.protocols import Training
+from fine.training.run import Run, RunConfig
+
+SEQUENCE_MODELS = ["relation-net", "predi-net", "transformer", "esbn"]
+COMPARISON_MODELS = [*SEQUENCE_MODELS, "hyper-net"]
+every_model = pytest.mark.parametrize("name", COMPARISON_MODELS)
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def size_of(model: nn.Module) -> int:
+    return sum(weight.numel() for weight in model.parameters())
+
+
+# Slow versions: one puzzle (7, d) at a time.
+
+
+def slow_context_norm(norm: ContextNorm, embeddings: Tensor) -> Tensor:
+    out = torch.empty_like(embeddings)
+    for b in range(embeddings.shape[0]):
+        for d in range(embeddings.shape[2]):
+            feature = embeddings[b, :, d]
+            mean = sum(feature) / 7
+            variance = sum((z - mean) ** 2 for z in feature) / 6
+            normalised = (feature - mean) / torch.sqrt(variance + 1e-8)
+            out[b, :, d] = normalised * norm.gain[d] + norm.shift[d]
+    return out
+
+
+def items_of(puzzle: Tensor) -> list[Tensor]:
+    """Every embedding with its position."""
+    return [torch.cat((z, torch.tensor([float(n)]).double())) for n, z in enumerate(puzzle)]
+
+
+def slow_relation_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    total = 0
+    for one in items_of(puzzle):
+        for two in items_of(puzzle):
+            hidden = model.pair(torch.cat((one, two))).relu()
+            total = total + model.relation[1](hidden).relu()
+    return model.head(total)
+
+
+def slow_predi_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    items = items_of(puzzle)
+    queries = [query(torch.cat(items)) for query in model.queries]
+    found = []
+    for h in range(32):
+        attended = []
+        for query in queries:
+            own = query[16 * h : 16 * (h + 1)]
+            weights = torch.stack([own @ model.key(item) for item in items]).softmax(0)
+            attended.append(sum(w * item for w, item in zip(weights, items, strict=True)))
+        one, two = attended
+        found += [model.relation(one) - model.relation(two), one[-1:], two[-1:]]
+    return model.head(torch.cat(found))
+
+
+def slow_transformer(model: nn.Module, puzzle: Tensor) -> Tensor:
+    waves = torch.empty(7, 128)
+    for n in range(7):
+        for k in range(128):
+            angle = n / 10_000 ** ((k - k % 2) / 128)
+            waves[n, k] = math.cos(angle) if k % 2 else math.sin(angle)
+    x = puzzle + waves.double()
+    query, key, value = model.attention.project(x).chunk(3, dim=1)
+    heads = []
+    for h in range(8):
+        part = slice(16 * h, 16 * (h + 1))
+        attention = (query[:, part] @ key[:, part].T / math.sqrt(16)).softmax(1)
+        heads.append(attention @ value[:, part])
+    x = model.attention_norm(x + model.attention.combine(torch.cat(heads, dim=1)))
+    x = model.feed_forward_norm(x + model.feed_forward(x))
+    return model.head(model.last_norm(x).mean(0))
+
+
+def slow_esbn(model: nn.Module, puzzle: Tensor) -> Tensor:
+    """As published: 8 steps, each of which answers, reads and writes."""
+    hidden, cell = torch.zeros(2, 512).double()
+    read = torch.zeros(257).double()
+    values, keys = [], []
+    for z in [*puzzle, torch.zeros(128).double()]:
+        hidden, cell = model.controller(read, (hidden, cell))
+        key, gate, answer = model.key(hidden), model.gate(hidden), model.head(hidden)
+        if values:
+            similarity = torch.stack([z @ value for value in values])
+            confidence = (model.confidence_gain * similarity + model.confidence_bias).sigmoid()
+            memory = [torch.cat((k, c[None])) for k, c in zip(keys, confidence, strict=True)]
+            weights = similarity.softmax(0)
+            read = gate * sum(w * slot for w, slot in zip(weights, memory, strict=True))
+        values.append(z)
+        keys.append(key)
+    return answer
+
+
+def slow_hyper_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    def move(x: Tensor, t: int, weight: Tensor) -> Tensor:
+        first, second = x[:64], x[64:]
+        if t % 2 == 0:
+            return torch.cat((first, second + weight @ first.relu()))
+        return torch.cat((first + weight @ second.relu(), second))
+
+    backbone = model.backbone
+    x, y, new, *choices = puzzle
+    state = torch.zeros(2, 48).double()
+    for t in range(4):
+        kept = (x[:64] if t % 2 == 0 else x[64:]).relu()
+        pair = torch.cat((kept, backbone.pseudo_outputs[t](y)))
+        state = backbone.cell(pair, tuple(state))
+        keys = backbone.memories[t // 2].keys
+        weight = sum(h * key for h, key in zip(state[0], keys, strict=True))
+        x, new = move(x, t, weight), move(new, t, weight)
+    alpha = F.softplus(model.distance.raw[:, 0])
+    return torch.stack([-(alpha * (choice - new) ** 2).sum() for choice in choices])
+
+
+SLOW = {
+    "relation-net": slow_relation_net,
+    "predi-net": slow_predi_net,
+    "transformer": slow_transformer,
+    "esbn": slow_esbn,
+    "hyper-net": slow_hyper_net,
+}
+
+
+class GivenEmbeddings(nn.Module):
+    """In place of an encoder: its images are embeddings already."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.flatten(1)[:, :, None]
+
+
+def without_encoder(name: str) -> nn.Module:
+    """A model of embeddings, in double precision; no weight is 0 or 1, which hide mistakes."""
+    model = make_model(name, channels=1, size=32)
+    model.encoder = GivenEmbeddings()
+    for weight in model.parameters():
+        if weight.ndim < 2:
+            nn.init.normal_(weight, mean=0.3, std=0.3)
+    return model.double()
+
+
+@every_model
+def test_a_model_is_its_slow_version(name):
+    model = without_encoder(name)
+    embeddings = (0.5 * torch.randn(3, 7, 128).double()).requires_grad_()
+    normalised = embeddings
+    if name in SEQUENCE_MODELS:
+        normalised = slow_context_norm(model.normalise, embeddings)
+    slow = torch.stack([SLOW[name](model, puzzle) for puzzle in normalised])
+    fast = model(embeddings)
+    # The positions of a Transformer are made in single precision.
+    exact = {"rtol": 1e-9, "atol": 1e-11}
+    close = {"rtol": 1e-5, "atol": 1e-6} if name == "transformer" else exact
+    torch.testing.assert_close(fast, slow, **close)
+    weights = {"embeddings": embeddings, **dict(model.named_parameters())}
+    losses = [F.cross_entropy(logits, torch.tensor([0, 1, 3])) for logits in (fast, slow)]
+    gradients = [
+        dict(zip(weights, torch.autograd.grad(loss, list(weights.values())), strict=True))
+        for loss in losses
+    ]
+    torch.testing.assert_close(*gradients, **close)
+    for weight, gradient in gradients[0].items():
+        assert gradient.abs().max() > 0, weight
+
+
+def test_a_scaled_esbn_is_one_whose_embeddings_are_shorter():
+    """Similarities divided by √128 are those of embeddings divided by its root."""
+    plain = make_model("esbn", channels=1, size=32).double()
+    scaled = make_model("esbn", channels=1, size=32, settings={"scaled": True}).double()
+    scaled.load_state_dict(plain.state_dict())
+    embeddings = torch.randn(5, 7, 128).double()
+    torch.testing.assert_close(scaled.answer(embeddings), plain.answer(embeddings / 128**0.25))
+    assert not torch.allclose(scaled.answer(embeddings), plain.answer(embeddings))
+
+
+def test_context_normalisation_removes_scale_and_shift_of_a_puzzle():
+    norm, embeddings = ContextNorm(16).double(), torch.randn(5, 7, 16).double()
+    normalised = norm(embeddings)
+    torch.testing.assert_close(normalised.mean(1), torch.zeros(5, 16).double())
+    torch.testing.assert_close(normalised.var(1), torch.ones(5, 16).double())
+    torch.testing.assert_close(norm(3 * embeddings + torch.randn(5, 1, 16)), normalised)
+    torch.testing.assert_close(norm(embeddings[:1]), normalised[:1])  # no puzzle sees another
+    assert torch.isfinite(norm(torch.ones(2, 7, 16).double())).all()
+
+
+def test_hyper_net_hands_its_state_on_from_layer_to_layer():
+    backbone = make_model("hyper-net", channels=1, size=32).double().backbone
+    x, y = torch.randn(2, 3, 128, 1).double()
+    fourth = backbone.compose(x, y)[3]
+    with torch.no_grad():
+        backbone.pseudo_outputs[0].bias.add_(1)  # what the cell sees at the first layer
+    assert not torch.allclose(backbone.compose(x, y)[3], fourth)
+    assert backbone.memory(0) is backbone.memory(1) is not backbone.memory(2)
+
+
+# Sizes and starting weights.
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("esbn", 1_910_759),
+        ("transformer", 430_436),
+        ("predi-net", 1_131_308),
+        ("relation-net", 528_612),
+    ],
+)
+def test_a_model_with_the_conv_encoder_has_its_published_size(name, parameters):
+    model = make_model(name, channels=1, size=32, settings={"encoder": "conv"})
+    assert size_of(model) == parameters
+
+
+def test_hyper_net_is_fine_nice_without_values_and_with_an_lstm():
+    fine_nice = size_of(make_model("fine-nice", channels=1, size=32))
+    values = 2 * 48 * 64 * 64
+    # Four gates of 48 on [x_t, y_t] and the last output, two biases each.
+    lstm = 4 * 48 * (128 + 48) + 2 * 4 * 48
+    assert size_of(make_model("hyper-net", channels=1, size=32)) == fine_nice - values + lstm
+
+
+def kaiming(inputs: int, outputs: int) -> float:
+    return math.sqrt(2 / inputs)
+
+
+def xavier(inputs: int, outputs: int) -> float:
+    return math.sqrt(2 / (inputs + outputs))
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "spread"),
+    [
+        ("relation-net", "pair", kaiming),
+        ("relation-net", "relation.1", kaiming),
+        ("relation-net", "head.0", kaiming),
+        ("relation-net", "head.2", xavier),
+        ("predi-net", "key", xavier),
+        ("predi-net", "queries.0", xavier),
+        ("predi-net", "queries.1", xavier),
+        ("predi-net", "relation", xavier),
+        ("predi-net", "head.0", kaiming),
+        ("predi-net", "head.2", xavier),
+        ("transformer", "attention.combine", xavier),
+        ("transformer", "feed_forward.0", kaiming),
+        ("transformer", "feed_forward.2", kaiming),
+        ("transformer", "head.0", kaiming),
+        ("transformer", "head.2", xavier),
+        ("esbn", "key.0", kaiming),
+        ("esbn", "gate.0", xavier),
+        ("esbn", "head", xavier),
+        ("esbn", "encoder.layers.2", kaiming),
+        ("esbn", "encoder.layers.7", kaiming),
+        ("esbn", "encoder.layers.9", kaiming),
+    ],
+)
+def test_a_layer_starts_as_published(name, layer, spread):
+    model = make_model(name, channels=1, size=32, settings={"encoder": "conv"})
+    module = model.get_submodule(layer)
+    inputs, outputs = module.weight[0].numel(), module.weight.shape[0]
+    # The standard deviation of n normal numbers is off by 1/√(2n) of itself; five times that is
+    # never seen.
+    tolerance = 5 / math.sqrt(2 * module.weight.numel())
+    assert module.weight.std().item() == pytest.approx(spread(inputs, outputs), rel=tolerance)
+    assert module.bias is None or not module.bias.any()
+
+
+def test_projections_of_a_transformer_start_one_by_one():
+    projections = make_model("transformer", channels=1, size=32).attention.project
+    for block in projections.weight.chunk(3):
+        assert block.std().item() == pytest.approx(xavier(128, 128), rel=0.03)
+    assert not projections.bias.any()
+
+
+def test_gates_of_an_esbn_start_one_by_one():
+    controller = make_model("esbn", channels=1, size=32).controller
+    for weight in (controller.weight_ih, controller.weight_hh):
+        for block, gain in zip(weight.chunk(4), (1, 1, 5 / 3, 1), strict=True):
+            spread = gain * xavier(*reversed(block.shape))
+            assert block.std().item() == pytest.approx(spread, rel=0.02)
+    assert not controller.bias_ih.any() and not controller.bias_hh.any()
+
+
+# What all of them do.
+
+
+@every_model
+def test_a_puzzle_alone_gets_the_answer_it_gets_among_others(name):
+    model = make_model(name, channels=1, size=32).eval()
+    images = torch.rand(5, 7, 1, 32, 32)
+    among_others = model(images)
+    alone = torch.cat([model(one[None]) for one in images])
+    torch.testing.assert_close(alone, among_others, rtol=1e-4, atol=1e-5)
+    assert torch.equal(model(images), among_others)
+
+
+@every_model
+def test_training_mode_changes_nothing_but_the_encoder(name):
+    # The conv encoder has no batch normalisation.
+    model = make_model(name, channels=1, size=32, settings={"encoder": "conv"})
+    images = torch.rand(3, 7, 1, 32, 32)
+    trained = model.train()(images)
+    with torch.no_grad():
+        torch.testing.assert_close(model.eval()(images), trained)
+
+
+@every_model
+@pytest.mark.parametrize("encoder", ["p4-cnn", "p4m-cnn", "resnet", "mlp", "conv"])
+def test_every_model_takes_every_encoder(name, encoder):
+    model = make_model(name, channels=3, size=28, settings={"encoder": encoder})
+    for b in (1, 2):
+        assert model(torch.rand(b, 7, 3, 28, 28)).shape == (b, 4)
+
+
+@every_model
+def test_the_order_of_choices_matters_to_sequence_models_and_not_to_hyper_net(name):
+    images, order = torch.rand(2, 7, 1, 32, 32), torch.tensor([2, 0, 3, 1])
+    shuffled = torch.cat((images[:, :3], images[:, 3:][:, order]), dim=1)
+    model = make_model(name, channels=1, size=32).eval()
+    same = torch.allclose(model(shuffled), model(images)[:, order], rtol=1e-4, atol=1e-5)
+    assert same is (name == "hyper-net")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("transformer", {"heads": 7}, "does not fit 7 heads"),
+        ("transformer", {"heads": 0}, "heads is 0: give at least 1"),
+        ("esbn", {"key": -1}, "key is -1: give at least 1"),
+        ("hyper-net", {"slots": 0}, "4 layers and 0 slots: give 1 or more of each"),
+        ("esbn", {"encoder": "cnn"}, "choose one of"),
+        ("relation-net", {"slots": 8}, "unknown setting"),
+    ],
+)
+def test_impossible_settings_are_refused_in_one_line(name, settings, message):
+    with pytest.raises(FineError, match=message) as refusal:
+        make_model(name, channels=1, size=32, settings=settings)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", SEQUENCE_MODELS)
+def test_a_sequence_of_another_length_is_refused(name):
+    with pytest.raises(FineError, match="5 images a puzzle: it reads sequences of 7"):
+        make_model(name, channels=1, size=32)(torch.rand(2, 5, 1, 32, 32))
+
+
+@every_model
+def test_the_same_seed_trains_the_same_weights(name):
+    ends = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        model = make_model(name, channels=1, size=32)
+        optimiser = torch.optim.Adam(model.parameters())
+        for _ in range(3):
+            optimiser.zero_grad()
+            logits = model(torch.rand(8, 7, 1, 32, 32))
+            F.cross_entropy(logits, torch.randint(4, (8,))).backward()
+            optimiser.step()
+        ends.append([weight.detach().clone() for weight in model.parameters()])
+    assert all(torch.equal(one, two) for one, two in zip(*ends, strict=True))
+
+
+@pytest.mark.slow
+@every_model
+def test_a_trained_model_is_saved_and_gives_the_same_answers_again(name, tmp_path):
+    task = replace(Task.preset("glyphs", rules="translation"), train_count=32, test_count=12)
+    config = RunConfig(model=name, task=task, training=Training(epochs=1, batch=16))
+    evaluation = train(config, tmp_path / "run")
+    again = evaluate(Run(tmp_path / "run").load(), task.test_puzzles())
+    assert (again.probabilities == evaluation.probabilities).all()
