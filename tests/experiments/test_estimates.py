@@ -19,7 +19,7 @@ def test_an_estimate_comes_from_similar_records_or_says_that_it_is_a_guess():
     assert guess.basis == "measured: other models"
     guess = estimate(cell, [slow, recorded(cell, minutes=0.2)])
     assert guess.seconds == pytest.approx(START + shown * 12 / 1000)
-    assert guess.basis == "measured: fine on folder:pictures"
+    assert guess.basis == "measured: fine on folder:images"
 
 
 def test_a_probe_is_quick():

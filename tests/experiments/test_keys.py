@@ -14,6 +14,7 @@ from fine.experiments.probes import Probe
 from fine.experiments.upgrades import upgrade_probe
 from fine.models import MODELS
 from fine.puzzles.task import Task
+from fine.puzzles.variants import PLAIN, Variant
 from fine.training import PROTOCOLS, RunConfig, Training
 from fine.training.run import from_dict
 from fine.training.upgrades import upgrade_run
@@ -164,3 +165,9 @@ def test_a_key_is_the_name_of_a_file():
     task = Task(images="folder:/home/me/My Pictures/../x", rules="rotation+swap:seen")
     key = Cell(RunConfig(task=task)).key
     assert Path(key).name == key and not set(key) & set(' :/\\"*?<>|')
+
+
+def test_another_variant_is_another_cell_and_the_plain_one_is_none():
+    chains = [Cell(changed(variant=Variant("chain", hints=hints))) for hints in (2, 3)]
+    assert len({cell.key for cell in (ROTATION, *chains)}) == 3
+    assert Cell(changed(variant=PLAIN)).key == ROTATION.key

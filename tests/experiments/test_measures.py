@@ -38,7 +38,7 @@ def tiny(workplace):
 
     def make(name: str) -> Experiment:
         training = Training(epochs=1, batch=16)
-        experiment = make_experiment(name, images="folder:pictures", training=training)
+        experiment = make_experiment(name, images="folder:images", training=training)
         return experiment.change(train_count=64, test_count=12)
 
     return make

@@ -74,7 +74,7 @@ def test_a_dry_run_says_how_long_it_would_take_and_does_nothing(reproduce):
 
 def test_two_at_a_time_in_one_folder_are_refused(reproduce):
     with locked(Path("runs/reproduce")):
-        code, said = reproduce("table1", "--images", "folder:pictures", *TINY)
+        code, said = reproduce("table1", "--images", "folder:images", *TINY)
     assert code == 2 and f"process {os.getpid()} is working in runs/reproduce" in said
 
 

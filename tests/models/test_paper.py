@@ -331,6 +331,16 @@ def test_the_nearer_a_choice_the_higher_its_score(settings):
     torch.testing.assert_close(logits[:, 1], torch.zeros(5, dtype=torch.float64))
 
 
+def test_probabilities_follow_the_scores_and_sum_to_one():
+    torch.manual_seed(0)
+    model = FINE(PaperConfig(), channels=1, size=32).eval()
+    images = torch.rand(3, 7, 1, 32, 32)
+    with torch.no_grad():
+        probabilities, logits = model.probabilities(images), model(images)
+    torch.testing.assert_close(probabilities.sum(1), torch.ones(3))
+    assert torch.equal(probabilities.argsort(1), logits.argsort(1))
+
+
 def test_a_checkpoint_has_these_names_and_shapes():
     def shapes(**settings: object) -> dict[str, tuple[int, ...]]:
         state = make(**settings).state_dict()

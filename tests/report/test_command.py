@@ -21,6 +21,7 @@ def test_everything_is_written(tmp_path, comparisons):
     assert all(path.read_text(encoding="utf-8") for path in written)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_report(fine, ledger, tmp_path):
     code, out, _ = fine("report", "--results", ledger.folder.parent, "--out", tmp_path)
     assert code == 0 and "table1: " in out and "report.html" in out

@@ -4,12 +4,15 @@ import random
 import re
 from dataclasses import replace
 
+import pytest
+
 from fine.experiments import EXPERIMENTS, Ledger, compare, make_experiment
 from fine.report import html_page, latex_table, markdown_table
 from support.pages import read_page
 from support.reports import random_record
 
 
+@pytest.mark.slow
 def test_the_same_ledger_makes_the_same_bytes(comparisons, ledger):
     again = [compare(make_experiment(name), Ledger(ledger.folder)) for name in EXPERIMENTS]
     text = html_page(comparisons)

@@ -46,8 +46,8 @@ def outcome() -> dict[str, object]:
 
 
 def tiny(*, model: str = "fine", seed: int = 0, epochs: int = 1, train_count: int = 16) -> Cell:
-    """A cell over the folder `pictures`, trained in a moment."""
-    task = Task(images="folder:pictures", rules="swap", train_count=train_count, test_count=8)
+    """A cell over the folder `images`, trained in a moment."""
+    task = Task(images="folder:images", rules="swap", train_count=train_count, test_count=8)
     training = Training(epochs=epochs, batch=8, seed=seed)
     return Cell(RunConfig(model=model, task=task, training=training))
 

@@ -11,14 +11,14 @@ from fine.experiments import Cell, make_experiment
 from fine.training import Training
 
 TINY = ("--train-count", "16", "--test-count", "8", "--epochs", "1", "--batch", "8")
-OURS = ("table1", "--images", "folder:pictures", "--models", "fine")
+OURS = ("table1", "--images", "folder:images", "--models", "fine")
 SOME = (*OURS, "--columns", "swap,rotation", "--jobs", "2")
 
 
 def swap_and_rotation() -> tuple[Cell, Cell]:
     """The two cells of SOME."""
     training = Training(epochs=1, batch=8)
-    experiment = make_experiment("table1", images="folder:pictures", training=training)
+    experiment = make_experiment("table1", images="folder:images", training=training)
     experiment = experiment.change(train_count=16, test_count=8)
     return experiment.place("fine", "swap").cell, experiment.place("fine", "rotation").cell
 

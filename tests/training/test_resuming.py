@@ -33,6 +33,7 @@ def test_a_stopped_run_resumes_to_the_same_bits(tiny, finished, tmp_path, epoch)
     assert curves[0] == curves[1] and len(curves[0]) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -75,6 +75,7 @@ def test_steps_bring_the_loss_down(trainer, batch):
     assert losses[-1] < 0.9 * losses[0]
 
 
+@pytest.mark.slow
 def test_training_brings_the_loss_down(tiny, tmp_path):
     task = replace(tiny.task, train_count=320)
     train(with_training(replace(tiny, task=task), epochs=4), tmp_path / "run")

@@ -20,6 +20,8 @@ def read_as(kind: type[Kind], value: Any, name: str = "it") -> Kind:
 
 
 def _read(kind: Any, value: Any, name: str) -> Any:
+    if kind is Any or _fits(kind, value):  # first, for most values are plain
+        return value
     container = get_origin(kind)
     if dataclasses.is_dataclass(kind) and isinstance(value, dict):
         return _read_fields(kind, value, name)
@@ -29,8 +31,6 @@ def _read(kind: Any, value: Any, name: str) -> Any:
         return tuple(_read_parts(get_args(kind), value, name))
     if hasattr(kind, "_fields") and isinstance(value, list):
         return kind(*_read_parts(tuple(get_type_hints(kind).values()), value, name))
-    if kind is Any or _fits(kind, value):
-        return value
     expected = getattr(kind, "__name__", kind)
     raise ValueError(f"{name} is {str(value)[:40]!r} where {expected} is expected")
 

@@ -289,3 +289,7 @@ class FINE(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
         return self.score(self.encode(images))
+
+    def probabilities(self, images: Tensor) -> Tensor:
+        """p(y'_i | x'): images as in ``forward`` -> (b, k), each row summing to 1."""
+        return self(images).softmax(dim=-1)
