@@ -14,9 +14,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed lint browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-# The inner loop: no trainings, no browser.
+# The inner loop: no trainings, no browser, no laws that cross folders.
 quick: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal -m "not slow and not browser"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --ignore tests/laws \
+		-m "not slow and not browser"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ from fine.models import make_model
 from fine.rules import Warp, rule_set
 
 
+@pytest.mark.slow
 def test_a_map_shows_the_vectors_that_functions_have(pairs):
     model = library.load("all-glyphs")
     expected = library.function(*pairs, model=model).vector()
@@ -23,6 +24,7 @@ def test_a_map_shows_the_vectors_that_functions_have(pairs):
     torch.testing.assert_close(function_vectors(model, *pairs), expected, rtol=0, atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_map_is_the_same_every_time_and_keeps_families_together(task):
     model = library.load("all-glyphs")
     made, again = (make_function_map(model, task, count=20, layout="principal") for _ in range(2))
@@ -96,6 +98,7 @@ def test_the_command_draws_a_page_that_needs_no_other_file(fine, tmp_path):
     assert {function["family"] for function in content["functions"]} == {"rotation", "scale"}
 
 
+@pytest.mark.slow
 def test_the_command_draws_an_image(fine, tmp_path):
     options = ("--rules", "rotation+scale", "--count", 6, "--layout", "principal")
     assert fine("map", "all-glyphs", *options, "--out", tmp_path / "map.png").code == 0

@@ -15,6 +15,7 @@ def puzzles(task):
     return replace(task, rules="rotation", test_count=20).test_puzzles()
 
 
+@pytest.mark.slow
 def test_errors_are_steps_of_the_grid(puzzles):
     errors = rotation_errors(load("all-glyphs"), puzzles)
     assert set(errors) == set(TARGETS)

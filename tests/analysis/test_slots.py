@@ -89,6 +89,7 @@ def test_what_cannot_be_looked_into_is_refused_in_one_line(look, message):
     assert "\n" not in str(problem.value)
 
 
+@pytest.mark.slow
 def test_the_command_shows_slots(fine, tmp_path):
     out = tmp_path / "slots.png"
     options = ("--rules", "rotation", "--count", 20, "--remove", "--out", out)

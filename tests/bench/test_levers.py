@@ -20,6 +20,7 @@ def after_a_step() -> list[Tensor]:
     return [weight.detach() for weight in step.trainer.model.parameters()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("undoing", SAME_NUMBERS.values(), ids=SAME_NUMBERS)
 def test_levers_that_only_save_time_change_no_number(
     undoing: Undoing, monkeypatch: pytest.MonkeyPatch
@@ -30,6 +31,7 @@ def test_levers_that_only_save_time_change_no_number(
         torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("undoing", OTHER_NUMBERS.values(), ids=OTHER_NUMBERS)
 def test_the_other_levers_do_change_numbers(
     undoing: Undoing, monkeypatch: pytest.MonkeyPatch

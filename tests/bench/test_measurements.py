@@ -72,6 +72,7 @@ def test_the_command_measures_keeps_and_compares(fine, small, tmp_path):
     assert code == 0 and said.count("now / then") == 4
 
 
+@pytest.mark.slow
 def test_settings_are_measured_as_they_are_named(small, monkeypatch):
     made = []
 

@@ -22,6 +22,7 @@ def test_an_empty_data_root_is_shown_as_such_with_what_to_do(fine, root):
     assert "fine data download NAME" in out and contents(Path()) == {"empty": None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(OFFICIAL))
 def test_official_data_is_shown(fine, data_root, name):
     code, out, _ = fine("data", "show", name, "--data-root", data_root)

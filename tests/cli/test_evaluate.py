@@ -11,6 +11,8 @@ from fine.puzzles.variants import Variant
 from fine.training import Run
 from support.commands import TINY, change_config, image_folder, puzzle_count
 
+pytestmark = pytest.mark.slow  # all of it rests on trained runs
+
 
 def test_evaluating_a_run_gives_what_training_it_gave(fine, trained):
     options = ("--json", "new/numbers.json", "--sheet", "sheet.png", "--by-rule")
@@ -40,7 +42,6 @@ def test_a_model_of_grey_images_can_be_tested_on_coloured_ones(fine, trained):
     assert code == 0 and puzzle_count(out) == 30 and "affine over folder:mine" in out
 
 
-@pytest.mark.slow
 def test_a_model_of_coloured_images_can_be_tested_on_grey_ones(fine):
     image_folder(Path("colour"), colour=True)
     image_folder(Path("grey"))

@@ -89,6 +89,7 @@ def test_a_name_too_long_for_a_file_is_refused_in_one_line(refused, command):
     assert "9 cannot be used (File name too long)" in message
 
 
+@pytest.mark.slow
 def test_a_command_imports_nothing_of_the_others(workplace):
     program = (
         "import sys\n"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["map.html", "map.png"])
 def test_rules_that_are_for_pretraining_only_can_be_drawn(fine, name):
     options = ("--rules", "patchwork", "--count", 8, "--layout", "principal")

@@ -8,6 +8,7 @@ import pytest
 from fine.puzzles.task import Task
 
 
+@pytest.mark.slow
 def test_puzzles_are_shown_and_their_answers_only_with_the_option(fine):
     code, plain, err = fine("puzzles", "--count", 2, "--start", 5)
     assert code == 0 and not err
@@ -17,16 +18,19 @@ def test_puzzles_are_shown_and_their_answers_only_with_the_option(fine):
     assert re.search(r"^puzzle 5 · \w+", answered, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_puzzle_of_one_number_is_the_same_however_many_are_shown(fine):
     alone = fine("puzzles", "--count", 1, "--start", 3).out
     assert fine("puzzles", "--count", 4).out.endswith(alone)
 
 
+@pytest.mark.slow
 def test_training_puzzles_are_others_and_belong_to_a_seed(fine):
     sets = ([], ["--train"], ["--train", "--seed", "1"])
     assert len({fine("puzzles", "--count", 1, *options).out for options in sets}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [[], ["--variant", "chain"]])
 @pytest.mark.parametrize(
     ("name", "start"), [("sheet.png", b"\x89PNG"), ("new/sheet.SVG", b"<?xml")]
@@ -36,6 +40,7 @@ def test_puzzles_are_drawn_to_a_file(fine, name, start, variant):
     assert code == 0 and f"drawn to {name}" in out and Path(name).read_bytes().startswith(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "families"),
     [
@@ -51,6 +56,7 @@ def test_redraws_are_counted_for_each_family(fine, options, families):
     assert all(float(share) == 2 * int(again) for _, again, share in rows)
 
 
+@pytest.mark.slow
 def test_redraws_are_counted_over_the_rules_that_were_asked_for(fine, monkeypatch):
     counted = []
     draw = Task.test_puzzles
@@ -64,6 +70,7 @@ def test_redraws_are_counted_over_the_rules_that_were_asked_for(fine, monkeypatc
     assert counted == ["shear:unseen", "rotation:unseen"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

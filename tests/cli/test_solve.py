@@ -33,6 +33,7 @@ def test_every_file_is_read_once_whatever_is_asked_about_it(fine, files, monkeyp
     assert sum(opened.values()) == len(files)
 
 
+@pytest.mark.slow
 def test_an_answer_can_be_drawn_from_rules_that_are_for_pretraining_only(fine, files):
     options = ("--candidates", "patchwork", "--out", "answer.png", "--json")
     code, out, err = fine("solve", *files, *options)

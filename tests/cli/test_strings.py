@@ -24,6 +24,7 @@ def string_run(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task", ["strings", "strings-longer", "strings-letters", "strings-permuted"]
 )

@@ -17,6 +17,7 @@ from support.commands import PROGRAM, SMALL, TINY, image_folder, puzzle_count
 from support.folders import contents
 
 
+@pytest.mark.slow
 def test_the_command_line_and_python_make_the_same_weights(fine, trained):
     code, out, err = fine("train", "--out", "made/here", *TINY)
     assert code == 0 and not err and "made/here" in out and puzzle_count(out) == 40
@@ -72,6 +73,7 @@ def test_a_stopped_run_says_how_to_continue_and_then_ends_in_the_same_weights(
     assert weights == (trained / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_stopped_before_it_began_leaves_nothing_and_says_so(fine, monkeypatch):
     monkeypatch.setattr(Task, "test_puzzles", stop)
     code, out, _ = fine("train", "--out", "run", *TINY)
@@ -256,6 +258,7 @@ def test_a_finished_run_is_not_trained_again(refused, run):
     assert "run holds a finished run: test it with `fine evaluate run`" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", ["file", "file/run", "file/far/run"])
 def test_a_run_below_a_file_is_refused(refused, out):
     Path("file").write_text("kept")
@@ -263,6 +266,7 @@ def test_a_run_below_a_file_is_refused(refused, out):
     assert f"could not write {out}/lock: file is a file, not a folder; choose another" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "message"),
     [

@@ -11,6 +11,7 @@ from fine.puzzles import Variant
 ORACLE = ("evaluate", "oracle", "--rules", "rotation", "--test-count", 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "hints"), [("odd-one-out", 5), ("hints", 3), ("backwards", 1), ("chain", 2)]
 )
@@ -36,6 +37,7 @@ def test_the_odd_one_out_is_evaluated_against_its_own_chance(fine):
     assert "right object" not in done.out
 
 
+@pytest.mark.slow
 def test_an_evaluated_variant_is_drawn(fine):
     done = fine(*ORACLE[:2], "--test-count", 5, "--variant", "chain", "--sheet", "sheet.png")
     assert done.code == 0 and Path("sheet.png").exists()

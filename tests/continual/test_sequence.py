@@ -21,6 +21,8 @@ from fine.rules import rule_set
 from fine.training import RunConfig, Silent, Training, resume, train
 from fine.training.run import Run
 
+pytestmark = pytest.mark.slow  # all of it rests on trained runs
+
 FAMILIES = ["translation", "reflection", "swap"]
 VALUES, KEYS = "backbone.memories.0.values", "backbone.memories.0.keys"
 
@@ -106,7 +108,6 @@ def test_nothing_old_changes_while_a_family_is_learned_with_an_anchor(anchored):
     assert not torch.equal(groups[0], groups[1]) and not torch.equal(groups[1], groups[2])
 
 
-@pytest.mark.slow
 def test_growing_without_an_anchor_changes_the_encoder_and_no_old_slot(anchored_config, tmp_path):
     train(replace(anchored_config, strategy="grow"), tmp_path / "run")
     old, new = state(tmp_path / "run/1-translation"), state(tmp_path / "run/2-reflection")
@@ -120,7 +121,6 @@ def test_after_its_stage_a_group_knows_its_residuals(anchored):
     assert not torch.equal(means[0], means[1])
 
 
-@pytest.mark.slow
 def test_of_pretraining_the_encoder_is_kept_and_no_slot(anchored_config, task, tmp_path):
     starting = replace(task, rules="patchwork+reflection+swap", test_rules="reflection+swap")
     settings = {"slots": 4, "groups": 2}
@@ -145,7 +145,6 @@ class StopAfter(Silent):
             raise KeyboardInterrupt
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["rehearsal", "anchor"])
 def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(
     strategy, anchored_config, task, tmp_path
@@ -171,7 +170,6 @@ def test_a_sequence_stopped_and_resumed_ends_in_the_same_weights(
     assert [row.split(",")[0] for row in rows[1:]] == [str(n) for n in range(1, len(rows))]
 
 
-@pytest.mark.slow
 def test_progress_of_a_sequence_is_that_of_one_run(anchored_config, task, tmp_path):
     class Recorder(Silent):
         def __init__(self) -> None:

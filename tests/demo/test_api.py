@@ -24,6 +24,7 @@ def test_the_server_solves_as_the_library_does(client, puzzle):
     assert answer["probabilities"] == pytest.approx(own.probabilities, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_y_and_the_choices_are_made_by_the_rule(client, glyphs):
     played = client.post("/api/play", json=play_request(glyphs)).json()
     x, new = (read_png(text) for text in glyphs[:2])
@@ -67,6 +68,7 @@ def test_no_choice_is_called_right_if_y_was_drawn_by_hand(client, glyphs):
     assert played["named"][0]["words"] in [choice["words"] for choice in played["choices"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1, 999])
 def test_the_quiz_gives_the_answer_only_after_a_choice(client, number):
     path = f"/api/puzzles/glyphs/{number}"
@@ -81,6 +83,7 @@ def test_the_quiz_gives_the_answer_only_after_a_choice(client, number):
     assert torch.allclose(right, batch.images[0, 3 + result["right"]], atol=1 / 255)
 
 
+@pytest.mark.slow
 def test_everything_on_offer_can_be_played(client, glyphs):
     about = client.get("/api/about").json()
     assert [model["name"] for model in about["models"]] == [MODEL]

@@ -48,6 +48,7 @@ def test_a_model_that_reads_strings_is_refused():
         Solver.load("all-strings")
 
 
+@pytest.mark.slow
 def test_a_batch_changes_no_answer():
     solver = Solver.load(MODEL)
     puzzles, render = quiz_of("glyphs", rules="all", channels=1, size=32)

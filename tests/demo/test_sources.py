@@ -16,6 +16,7 @@ def test_glyphs_of_the_page_are_of_classes_never_trained_on():
     assert min(int(name.split()[1]) for name in images.class_names) >= 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["mnist", "cifar100"])
 def test_images_of_files_are_of_test_classes(source, data_root, monkeypatch):
     monkeypatch.setenv("FINE_DATA", str(data_root))

@@ -108,6 +108,7 @@ def test_a_name_that_is_no_image_is_refused(puzzles, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_only_those_who_draw_wait_for_matplotlib():
     code = "import fine, sys; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True)

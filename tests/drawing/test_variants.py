@@ -37,6 +37,7 @@ def shown(puzzles: VariantPuzzles, *, answers: bool) -> str:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_the_answer_is_marked_and_named_if_asked(puzzles, tmp_path):
     for answers in (False, True):
         path = tmp_path / f"{answers}.svg"
@@ -62,6 +63,7 @@ def test_a_terminal_shows_hints_what_is_asked_and_choices(puzzles):
     assert all(letter in plain for letter in letters)
 
 
+@pytest.mark.slow
 def test_an_evaluation_can_be_drawn_however_many_choices_there_are(puzzles, tmp_path):
     choices = puzzles.kinds.shape[1]
     chosen = np.arange(len(puzzles)) % choices

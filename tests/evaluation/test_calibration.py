@@ -57,6 +57,7 @@ def test_the_calibration_error_is_the_gap_between_confidence_and_accuracy():
 # Scores and thresholds
 
 
+@pytest.mark.slow
 def test_scores_are_the_models_own(model, task):
     images = task.test_puzzles().render(range(6)).images
     scores = ood_scores(model, images)
@@ -69,6 +70,7 @@ def test_scores_are_the_models_own(model, task):
     torch.testing.assert_close(all_ood_scores(model, images).distance, scores.distance)
 
 
+@pytest.mark.slow
 def test_what_is_held_back_was_not_shown(task):
     training = replace(task, train_count=500).training_puzzles(seed=0)
     shown = {tuple(spec) for spec in training.specs.tolist()}
@@ -83,6 +85,7 @@ def test_what_is_held_back_was_not_shown(task):
     assert classes <= set(task.training_classes)
 
 
+@pytest.mark.slow
 def test_thresholds_refuse_the_share_that_they_are_asked_for(model, task):
     puzzles = held_back(task, 200)
     found = calibrate(model, puzzles, false_alarms=0.3)

@@ -32,6 +32,7 @@ def test_neighbouring_angles_are_taken_for_each_other():
     assert rows[0]["puzzles"] == near.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "distances"), [("translation", 7 * 7 - 1), ("shear", 9 * 9 - 1), ("swap", 0)]
 )

@@ -28,6 +28,7 @@ def test_auroc_counts_pairs():
     assert low < 0.75 < high and high - low < wider[1] - wider[0]
 
 
+@pytest.mark.slow
 def test_random_pairs_differ_in_y_alone(task):
     plain = task.test_puzzles().render(range(60)).images
     pairs = ood_puzzles(task, RANDOM_PAIRS)
@@ -35,6 +36,7 @@ def test_random_pairs_differ_in_y_alone(task):
     assert torch.equal(pairs[1:, 1], plain[:-1, 1])
 
 
+@pytest.mark.slow
 def test_without_a_right_choice_the_others_stay(task):
     plain = task.test_puzzles().render(range(60))
     rest = ood_puzzles(task, NO_RIGHT_CHOICE)
@@ -44,6 +46,7 @@ def test_without_a_right_choice_the_others_stay(task):
         assert not (rest[number, 3:] == right).flatten(1).all(1).any()
 
 
+@pytest.mark.slow
 def test_another_family_makes_other_puzzles(task):
     few = replace(task, test_count=5)
     expected = replace(few, rules="swap").test_puzzles().render(range(5)).images

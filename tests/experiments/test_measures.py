@@ -79,6 +79,7 @@ def test_an_unknown_measure_is_refused():
         measure(cell, lambda config: pytest.fail("nothing is trained for it"))
 
 
+@pytest.mark.slow
 def test_a_run_without_a_probe_is_recorded_without_one(tmp_path, workplace):
     cell = FOUR[0]
     ledger = Ledger(tmp_path / "ledger")

@@ -89,6 +89,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(old_record() | {"probe": {}, "error": ""})), JSON)
 def test_what_does_not_fit_is_left_for_the_reader(name, value):
     upgrade_record(old_record(**{name: value}))
@@ -96,6 +97,7 @@ def test_what_does_not_fit_is_left_for_the_reader(name, value):
     upgrade_record(old_record(probe={"name": "question", "options": {"by": value}}))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LEDGER.is_dir(), reason="the ledger is not part of a source distribution")
 def test_every_record_in_the_ledger_says_what_its_cell_is():
     cells = {}
@@ -116,6 +118,7 @@ def test_every_record_in_the_ledger_says_what_its_cell_is():
             assert record.probe == ({} if cell.probe is None else asdict(cell.probe))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LEDGER.is_dir(), reason="the ledger is not part of a source distribution")
 def test_an_upgraded_record_can_be_written_again(tmp_path):
     kinds = {(r.model, r.metric, r.strategy): r for r in Ledger(LEDGER).records()}

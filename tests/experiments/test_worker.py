@@ -33,6 +33,7 @@ def test_errors_are_answers(tmp_path):
     assert bad.config.model == "gpt" and "unknown model 'gpt'" in attempt(text, print)["error"]
 
 
+@pytest.mark.slow
 def test_a_cell_resumes_from_wherever_its_run_is(workplace):
     cell = tiny(epochs=2)
     whole = run_cell(cell, workplace / "whole")
@@ -48,6 +49,7 @@ def test_a_cell_resumes_from_wherever_its_run_is(workplace):
         run_cell(tiny(seed=5), half)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_trained_already_is_only_tested_again(tmp_path):
     first = tiny()
     task = replace(first.config.task, test_count=9)
@@ -64,6 +66,7 @@ def test_a_run_that_was_trained_already_is_only_tested_again(tmp_path):
     assert len(weights) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other", [tiny(seed=1), tiny(epochs=2), tiny(train_count=24), tiny(model="relation-net")]
 )

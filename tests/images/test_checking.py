@@ -26,6 +26,7 @@ def test_verify_raises_the_first_fault(tmp_path: Path) -> None:
         verify("mnist", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_real_files_are_all_present(data_root: Path) -> None:
     rows = status(data_root)
     assert [row.state for row in rows] == ["present"] * 7
@@ -40,6 +41,7 @@ def test_the_real_files_are_all_present(data_root: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_files_inside_an_archive_have_no_published_checksum(data_root: Path) -> None:
     report = verify("cifar100", data_root)
     assert (report.images, report.classes, report.channels) == (60_000, 100, 3)

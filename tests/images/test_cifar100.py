@@ -10,6 +10,7 @@ from fine.images import cifar100, load_images
 from support.image_files import one_line, write
 
 
+@pytest.mark.slow
 def test_cifar100_is_60000_colour_images_600_a_class(data_root: Path) -> None:
     images = load_images("cifar100", data_root=data_root)
     assert images.pixels.shape == (60_000, 3, 32, 32)

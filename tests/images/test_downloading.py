@@ -268,6 +268,7 @@ def tar(members: Mapping[str, bytes | str]) -> bytes:
     return content.getvalue()
 
 
+@pytest.mark.slow
 def test_of_an_archive_only_the_wanted_members_are_kept(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_data_root_that_is_a_file_is_one_line(name: str, tmp_path: Path) -> No
     one_line(error, str(tmp_path / "file"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shape"), [("cifar100", (60_000, 3, 28, 28)), ("mnist", (10_000, 1, 28, 28))]
 )

@@ -12,6 +12,7 @@ def probabilities_of(answers: list) -> torch.Tensor:
     return torch.tensor([answer.probabilities for answer in answers])
 
 
+@pytest.mark.slow
 def test_an_answer_is_that_of_the_model_on_its_own_images(glyph_model, glyph_puzzles):
     batch = glyph_puzzles.render(range(60))
     with torch.no_grad():
@@ -75,6 +76,7 @@ def test_fewer_than_two_choices_are_refused(glyph_model, choices, drawing):
         solve_many(glyph_model, torch.zeros(1, 3 + choices, 1, 32, 32))
 
 
+@pytest.mark.slow
 def test_images_made_by_another_program_are_solved(glyph_model, tmp_path):
     """Nine in ten of 200 puzzles: PNG files drawn, rotated, moved, scaled and cut by Pillow."""
     made = [puzzle(number) for number in range(200)]

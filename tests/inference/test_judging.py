@@ -31,12 +31,14 @@ def judged(glyph_model, calibration):
     return judge_all
 
 
+@pytest.mark.slow
 def test_known_rules_are_answered(task, judged):
     answers = judged(task.test_puzzles().render(range(30)).images)
     assert sum(answer.none for answer in answers) <= 8  # 5 % are expected, and classes are new
     assert all(0 < answer.confidence <= 1 for answer in answers)
 
 
+@pytest.mark.slow
 def test_unknown_rules_and_missing_answers_are_noticed(task, judged):
     pairs = judged(ood_puzzles(task, RANDOM_PAIRS))
     assert sum(UNKNOWN_RULE in answer.doubts for answer in pairs) >= 15
@@ -44,6 +46,7 @@ def test_unknown_rules_and_missing_answers_are_noticed(task, judged):
     assert sum(NONE_FITS in answer.doubts for answer in rest) >= 10
 
 
+@pytest.mark.slow
 def test_the_answer_is_to_the_last_digit_what_solve_gives(glyph_model, task, judged):
     puzzles = task.test_puzzles().render(range(5)).images
     for answer, (x, y, new, *choices) in zip(judged(puzzles), puzzles, strict=True):

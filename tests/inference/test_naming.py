@@ -7,6 +7,7 @@ from fine.inference.naming import distinct_rules
 from fine.puzzles import RIGHT
 
 
+@pytest.mark.slow
 def test_the_composed_function_is_named_by_its_family(glyph_model, glyph_puzzles):
     """Chance is one in nine."""
     images = glyph_puzzles.render(range(60)).images
@@ -44,6 +45,7 @@ def test_a_named_rule_is_the_rule_it_names(name):
         assert named.rule == rule and str(named.rule) == named.label
 
 
+@pytest.mark.slow
 def test_a_rule_for_pretraining_can_be_named(glyph_model, drawing):
     (named,) = explain(glyph_model, drawing, drawing, rules="patchwork", k=1)
     assert named.family == "patchwork" and str(named.rule) == named.label

@@ -36,6 +36,7 @@ def test_a_model_that_is_not_calibrated_cannot_answer_none(fine, files, folder):
     assert done.code == 2 and "fine calibrate" in done.err
 
 
+@pytest.mark.slow
 def test_what_a_model_was_trained_on_has_to_be_known(fine, folder, tmp_path):
     done = fine("calibrate", folder)
     assert done.code == 2 and "give --task and --rules" in done.err
@@ -47,6 +48,7 @@ def test_what_a_model_was_trained_on_has_to_be_known(fine, folder, tmp_path):
     assert done.code == 0 and out.exists()  # its folder says what it was trained on
 
 
+@pytest.mark.slow
 def test_a_calibrated_model_answers_none_if_it_may(fine, files, folder):
     options = ("--task", "glyphs", "--rules", "rotation", "--count", 80)
     done = fine("calibrate", folder, *options)

@@ -10,6 +10,7 @@ from fine.pretrained import load_calibration
 from support.pillow_puzzles import MATERIALS, puzzle, save
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("material", MATERIALS)
 @pytest.mark.parametrize("name", ["all-glyphs", "affine-cifar"])
 def test_what_was_read_is_answered_as_the_files_are(name, material, tmp_path):

@@ -56,6 +56,7 @@ def add_one(folder: Path, times: int) -> None:
             (folder / "count").write_text(str(int((folder / "count").read_text()) + 1))
 
 
+@pytest.mark.slow
 def test_processes_that_wait_have_a_folder_one_after_the_other(tmp_path):
     """Though each deletes the lock file on which the others wait."""
     (tmp_path / "count").write_text("0")

@@ -159,6 +159,7 @@ def test_killed_at_any_step_of_any_write_a_run_ends_in_the_same_bits(config, tmp
     assert victim.exitcode == 0 and call > 18
 
 
+@pytest.mark.slow
 def test_a_second_process_in_a_run_folder_is_refused_with_the_number_of_the_first(config, tmp_path):
     config = with_training(config, epochs=100_000)
     folder = begun(config, tmp_path / "busy")

@@ -42,6 +42,7 @@ def examples() -> list:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", examples())
 def test_an_example_runs(code, tmp_path):
     done = subprocess.run(
@@ -86,6 +87,7 @@ def commands() -> list:
     return list(found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", commands())
 def test_a_command_has_flags_that_exist(words):
     read_command(words)

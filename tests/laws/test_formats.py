@@ -36,6 +36,7 @@ def test_every_format_there_was_is_kept():
     assert ledger_formats == set(range(1, LEDGER_FORMAT + 1))
 
 
+@pytest.mark.slow
 @every_format
 def test_a_finished_run_answers_as_it_did(place):
     run = Run(place / "finished")
@@ -44,6 +45,7 @@ def test_a_finished_run_answers_as_it_did(place):
     torch.testing.assert_close(answers(run.folder), expected_answers(place), **ROUNDING)
 
 
+@pytest.mark.slow
 @every_format
 def test_a_stopped_run_is_resumed_to_the_same_answers(place, tmp_path):
     shutil.copytree(place / "stopped", tmp_path / "run")
@@ -55,6 +57,7 @@ def test_a_stopped_run_is_resumed_to_the_same_answers(place, tmp_path):
     torch.testing.assert_close(answers(tmp_path / "run"), expected_answers(place), **ROUNDING)
 
 
+@pytest.mark.slow
 @since_format_2
 def test_a_stopped_continual_run_is_resumed_to_the_same_weights(place, tmp_path):
     folder = tmp_path / "run"

@@ -23,6 +23,7 @@ _SHAPE = b"".join(number.to_bytes(4, "big") for number in (COUNT, 28, 28))
 DIGITS = bytes([0, 0, 8, 3]) + _SHAPE + bytes(COUNT * 28 * 28)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"]),
     damaged(LABELS).map(lambda raw: gzip.compress(raw, 1))
@@ -56,6 +57,7 @@ TRAIN, TEST = RECORDS[: 3 * 3074], RECORDS[: 2 * 3074]
 NAMES = "\n".join(f"class{number}" for number in range(100)).encode()
 
 
+@pytest.mark.slow
 @given(damaged(TRAIN), damaged(TEST) | st.just(TEST), damaged(NAMES) | st.just(NAMES))
 def test_cifar_files(small_sources, tmp_path_factory, train, test, names):
     root = tmp_path_factory.getbasetemp()
@@ -91,6 +93,7 @@ ENTRY_NAMES = st.text(
 )
 
 
+@pytest.mark.slow
 @given(
     damaged(SOUND)
     | damaged(DRAWING).map(lambda drawing: zipped({FIRST: DRAWING, SECOND: drawing}))
@@ -132,6 +135,7 @@ MEMBER = st.tuples(
 WHOLE = tarred([("cifar/train.bin", tarfile.REGTYPE, b"content")])
 
 
+@pytest.mark.slow
 @given(damaged(WHOLE) | st.lists(MEMBER, max_size=4).map(tarred))
 def test_archives_write_nothing_outside_of_their_folder(tmp_path_factory, content):
     place = tmp_path_factory.mktemp("archive")
@@ -153,6 +157,7 @@ SAMPLES = [image_file(kind, size=(40, 30)) for kind in KINDS]
 SAMPLES += [image_file("PNG", mode, (9, 9)) for mode in ("P", "LA", "I;16")]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SAMPLES).flatmap(damaged))
 def test_images_of_a_folder(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "image"

@@ -38,6 +38,7 @@ def read_and_build(folder: Path, text: str) -> None:
         Run(folder).config().build()
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_configurations(folder, config, data):
     model = data.draw(st.sampled_from([*MODELS, "fine"]))
@@ -46,6 +47,7 @@ def test_configurations(folder, config, data):
     read_and_build(folder, data.draw(spoilt(config) | st.just(json.dumps(config))))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_configurations_of_earlier_formats_and_other_kinds(folder, data):
     paths = [FORMATS / "1/finished", FORMATS / "2/finished", FORMATS / "2/continual"]
@@ -54,6 +56,7 @@ def test_configurations_of_earlier_formats_and_other_kinds(folder, data):
     read_and_build(folder, data.draw(spoilt(json.loads(path.read_text()))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("size", [100_000, 2**31 - 1, 2**40, 2**63, 10**20])
 def test_giants(fuzzed_runs, name, size):
@@ -75,6 +78,7 @@ def test_settings_as_texts(name, texts):
         model_config(name, texts)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_weights(fuzzed_runs, data):
     path = fuzzed_runs / "finished/model.safetensors"

@@ -24,6 +24,7 @@ def record() -> dict[str, Any]:
     return json.loads(min(paths).read_text())
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_ledgers(record, tmp_path_factory, data):
     ledger = Ledger(tmp_path_factory.getbasetemp() / "ledger")

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 import fine
 
 PROMISED = (
@@ -21,6 +23,7 @@ def test_every_public_name_is_there():
     assert set(PROMISED) <= set(fine.__all__)
 
 
+@pytest.mark.slow
 def test_the_example_in_the_docstring_runs():
     lines = fine.__doc__.splitlines()
     code = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))

@@ -85,6 +85,7 @@ def test_the_search_finds_nothing_in_what_is_harmless(source):
     assert not list(findings(source))
 
 
+@pytest.mark.slow
 def test_modules_are_imported_by_names_that_the_program_knows():
     """`import_module` is given names from lists of our own, never one from a file."""
     calls = [
@@ -96,6 +97,7 @@ def test_modules_are_imported_by_names_that_the_program_knows():
     assert calls == ["import_module(f'fine.cli.{name}')"]  # of COMMANDS
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched_by_importing_and_using_the_library():
     """A process that may open no connection at all draws puzzles and answers them."""
     program = """

@@ -191,6 +191,7 @@ def test_this_machine_computes_as_the_one_of_the_record():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*RULE_SETS, *TASKS, *VARIANTS])
 def test_puzzles(name):
     found, expected = measure_puzzles(name), dict(RECORD["puzzles"][name])
@@ -204,6 +205,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_runs(name, tmp_path):
     found, expected = measure_run(name, tmp_path / "run"), dict(RECORD["runs"][name])

@@ -24,6 +24,7 @@ def random_images(*shape: int) -> Tensor:
     return torch.rand(*shape, 1, 32, 32, dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("analogy", ["similarity", "least-squares"])
 @pytest.mark.parametrize("encoder", ["p4-cnn", "p4m-cnn"])
 @pytest.mark.parametrize("symmetry", ["conjugate", "two-sided"])
@@ -100,6 +101,7 @@ def test_one_further_direction_is_the_first_of_three():
     assert not torch.allclose(three.auxiliary_loss(embeddings, answers), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

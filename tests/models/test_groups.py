@@ -96,6 +96,7 @@ def test_a_learning_group_answers_in_training_only():
     assert torch.equal(model.train().compose(x, y)[0], alone)
 
 
+@pytest.mark.slow
 def test_the_last_group_learns_its_residuals():
     task = replace(Task.preset("glyphs", rules="swap"), train_count=120)
     model = make().train()

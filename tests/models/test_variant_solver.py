@@ -24,6 +24,7 @@ def task() -> Task:
     return replace(Task.preset("glyphs", rules="rotation+translation"), test_count=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [*VARIANTS, *CORRUPTED, *ODD_ONE_OUT], ids=str)
 def test_the_oracle_solves_every_variant(task, variant):
     puzzles = task.test_puzzles(variant)

@@ -58,6 +58,7 @@ def test_the_command_on_a_bundled_card_makes_its_model(name):
     assert recipe(config) == command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pretrained.names())
 def test_a_bundled_card_is_in_the_words_of_today(name, run):
     """All but the numbers of a card is what a card of such a run says today."""

@@ -19,6 +19,7 @@ def test_a_run_is_loaded_as_it_is_exported(run, tmp_path):
     assert torch.equal(answers(load(run)), answers(load(tmp_path / "mine")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fine-nice", "fine-mlp"])
 def test_a_run_of_the_papers_models_can_be_exported(name, tmp_path):
     task = replace(Task.preset("glyphs", rules="reflection"), train_count=32, test_count=20)

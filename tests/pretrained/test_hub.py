@@ -73,6 +73,7 @@ def ask(hub: http.server.HTTPServer, name: str, home: Path) -> subprocess.Comple
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_a_name_is_asked_of_the_hub(hub, tmp_path):
     done = ask(hub, "someone/mine", tmp_path / "home")
     assert done.returncode == 0, done.stderr
@@ -80,6 +81,7 @@ def test_a_name_is_asked_of_the_hub(hub, tmp_path):
     assert {Path(path).name for path in hub.asked} == {"config.json", "model.safetensors"}
 
 
+@pytest.mark.slow
 def test_a_pickle_on_the_hub_is_never_asked_for(hub, tmp_path):
     (hub.folder / "model.safetensors").rename(hub.folder / "pytorch_model.bin")
     done = ask(hub, "someone/mine", tmp_path / "home")
@@ -87,6 +89,7 @@ def test_a_pickle_on_the_hub_is_never_asked_for(hub, tmp_path):
     assert not any("bin" in path for path in hub.asked)
 
 
+@pytest.mark.slow
 def test_a_name_the_hub_does_not_have_is_refused_in_one_line(hub, tmp_path):
     done = ask(hub, "someone/nothing", tmp_path / "home")
     assert done.returncode and "FineError: the model 'someone/nothing' cannot be" in done.stderr

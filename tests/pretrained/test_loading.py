@@ -118,6 +118,7 @@ def test_a_run_is_loaded_as_it_is(run):
     assert trained_on(run) == Run(run).config().task
 
 
+@pytest.mark.slow
 def test_a_run_of_another_kind_of_model_is_refused(tmp_path):
     task = replace(Task.preset("glyphs", rules="reflection"), train_count=32, test_count=20)
     training = Training(epochs=1, batch=16)

@@ -41,6 +41,7 @@ def judged():
     return glance, torch.cat(rendered).numpy(), torch.cat(least).numpy()
 
 
+@pytest.mark.slow
 def test_a_glance_and_rendered_images_agree_on_nearly_all_puzzles(judged):
     glance, rendered, _ = judged
     assert (glance == rendered).mean() > 0.99

@@ -28,6 +28,7 @@ def test_presets_have_the_sizes_of_the_paper(name):
     assert sizes == SIZES[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task",
     [
@@ -90,6 +91,7 @@ def test_real_presets_draw_puzzles_over_disjoint_images(name, data_root):
     assert set(shown) <= set(task.testing_classes)
 
 
+@pytest.mark.slow
 def test_the_split_of_a_task_does_not_depend_on_the_seed_of_a_run():
     task = Task(images="glyphs", train_count=50)
     first, second = task.training_puzzles(seed=0), task.training_puzzles(seed=1)
@@ -98,18 +100,21 @@ def test_the_split_of_a_task_does_not_depend_on_the_seed_of_a_run():
     assert shown[0] != shown[1] and shown[0] | shown[1] <= set(task.training_classes)
 
 
+@pytest.mark.slow
 def test_later_epochs_continue_the_numbering():
     task, double = Task(images="glyphs", train_count=50), Task(images="glyphs", train_count=100)
     epochs = [task.training_puzzles(epoch=epoch).specs.tolist() for epoch in (0, 1)]
     assert epochs[0] + epochs[1] == double.training_puzzles().specs.tolist()
 
 
+@pytest.mark.slow
 def test_training_and_test_puzzles_are_drawn_independently():
     task = Task(images="glyphs", train_count=50, test_count=50)
     train, test = task.training_puzzles(), task.test_puzzles()
     assert train.specs[:, 3:].tolist() != test.specs[:, 3:].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("channels", "expected"), [(0, 1), (1, 1), (3, 3)])
 def test_images_have_the_channels_of_the_source_or_those_asked_for(channels, expected):
     task = Task(images="glyphs", channels=channels, train_count=2, test_count=2)

@@ -8,6 +8,7 @@ from fine.experiments import EXPERIMENTS
 from fine.report import write_report
 
 
+@pytest.mark.slow
 def test_everything_is_written(tmp_path, comparisons):
     page, tables = tmp_path / "a" / "report.html", tmp_path / "a" / "tables"
     written = write_report(comparisons[:2], page, tables)

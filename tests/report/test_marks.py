@@ -19,6 +19,7 @@ def number_of(node) -> float:
     return float(re.findall(r"[\d.]+", text)[0])
 
 
+@pytest.mark.slow
 def test_marks_stand_where_their_numbers_are(page, raw):
     checked: dict[str, int] = {}
     for node in page.all("g"):

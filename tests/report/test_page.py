@@ -20,6 +20,7 @@ def test_the_same_ledger_makes_the_same_bytes(comparisons, ledger):
     assert not any(entry.date[:10] in text for entry in ledger.entries())
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else(comparisons, page):
     text = html_page(comparisons)
     assert not re.search(r"https?:|url\(|@import|src=|<link|<script|<img", text)

@@ -3,6 +3,8 @@
 import re
 import statistics
 
+import pytest
+
 from fine.experiments import CONTRADICTIONS
 from fine.experiments.experiment import label
 from support.pages import numbers_table, section
@@ -18,6 +20,7 @@ from support.reports import (
 MAPS = ("right", "apart")
 
 
+@pytest.mark.slow
 def test_every_number_is_the_ledgers(page, comparisons, raw):
     seen: dict[str, int] = {}
     for comparison in comparisons:
@@ -66,6 +69,7 @@ def test_no_number_stands_outside_of_what_is_checked(page, comparisons):
             assert checked or is_prose, child
 
 
+@pytest.mark.slow
 def test_a_table_shows_what_the_ledger_has_and_no_more(page, comparisons, raw):
     for comparison in comparisons:
         groups = [place.cell.group for place in comparison.experiment.places]
@@ -78,6 +82,7 @@ def test_a_table_shows_what_the_ledger_has_and_no_more(page, comparisons, raw):
         assert {node.text for node in missing} <= {"·", "failed"}
 
 
+@pytest.mark.slow
 def test_a_number_stands_in_its_row_and_column(page, comparisons):
     for comparison in comparisons:
         experiment = comparison.experiment
@@ -92,6 +97,7 @@ def test_a_number_stands_in_its_row_and_column(page, comparisons):
                     assert keys <= {key}
 
 
+@pytest.mark.slow
 def test_the_best_of_a_column_is_bold(page, comparisons):
     for comparison in comparisons:
         table = numbers_table(page, comparison.experiment.name)
@@ -123,6 +129,7 @@ def test_a_cell_says_how_it_was_made(page, raw):
     assert count > 100
 
 
+@pytest.mark.slow
 def test_the_table_of_all_runs_names_what_was_measured(page, comparisons):
     for comparison in comparisons:
         found = section(page, comparison.experiment.name).all("table")

@@ -63,6 +63,7 @@ def test_tests_leave_out_what_is_for_pretraining_only(rules, tested):
     assert families.tested_rules(rules) == tested
 
 
+@pytest.mark.slow
 def test_a_task_trains_on_patchwork_and_tests_without_it():
     task = Task(images="glyphs", rules="patchwork+rotation", train_count=20, test_count=20)
     assert list(task.training_puzzles().rules.families) == ["patchwork", "rotation"]

@@ -10,6 +10,8 @@ from fine.training import Run, resume, start_locked, train
 from fine.training.checkpoint import read_curve
 from support.runs import stop_after, weights, with_training
 
+pytestmark = pytest.mark.slow  # all of it rests on trained runs
+
 
 def test_two_runs_of_one_seed_give_the_same_bits(tiny, finished, tmp_path):
     train(tiny, tmp_path / "again")
@@ -33,7 +35,6 @@ def test_a_stopped_run_resumes_to_the_same_bits(tiny, finished, tmp_path, epoch)
     assert curves[0] == curves[1] and len(curves[0]) == 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -118,6 +118,7 @@ def test_an_encoder_can_be_taken_from_another_run(tiny, finished, tmp_path):
         replace(config, encoder_from=str(tmp_path / "nowhere")).start()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_does_not_need_the_run_its_encoder_came_from(tiny, finished, tmp_path):
     source = tmp_path / "source"
     source.mkdir()

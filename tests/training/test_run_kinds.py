@@ -76,6 +76,7 @@ def config(tiny) -> ShiftedConfig:
     return ShiftedConfig(**vars(tiny), shift=2.5)
 
 
+@pytest.mark.slow
 def test_hooks_are_called_in_their_turn(config, shifted, tmp_path):
     train(config, tmp_path / "run")
     assert [trainer.calls for trainer in shifted] == [
@@ -83,6 +84,7 @@ def test_hooks_are_called_in_their_turn(config, shifted, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_run_that_resamples_draws_for_every_epoch(config, shifted, tmp_path):
     training = replace(config.training, resample_each_epoch=True)
     train(replace(config, training=training), tmp_path / "run")
@@ -91,6 +93,7 @@ def test_a_run_that_resamples_draws_for_every_epoch(config, shifted, tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment_images", [False, True])  # with cached embeddings, and without
 def test_what_prepare_freezes_does_not_change(config, shifted, tmp_path, augment_images):
     training = replace(config.training, augment_images=augment_images)
@@ -103,6 +106,7 @@ def test_what_prepare_freezes_does_not_change(config, shifted, tmp_path, augment
         assert torch.equal(start[name], trained[name]) == name.startswith("encoder."), name
 
 
+@pytest.mark.slow
 def test_a_cache_of_embeddings_changes_nothing(config, shifted, tmp_path, monkeypatch):
     """The encoder is frozen, so the puzzles have the same embeddings in every epoch."""
     train(config, tmp_path / "cached")
@@ -115,12 +119,14 @@ def test_a_cache_of_embeddings_changes_nothing(config, shifted, tmp_path, monkey
     torch.testing.assert_close(uncached.model.state_dict(), cached.model.state_dict())
 
 
+@pytest.mark.slow
 def test_training_is_on_the_puzzles_that_draw_returns(config, shifted, tmp_path):
     train(config, tmp_path / "run")
     steps = {int(entry["step"]) for entry in shifted[0].optimiser.state.values()}
     assert steps == {3 * 32 // 16}  # 3 epochs of half of 64 puzzles
 
 
+@pytest.mark.slow
 def test_after_training_changes_what_is_tested_and_saved(config, shifted, tmp_path):
     train(config, tmp_path / "shifted")
     train(replace(config, shift=0.0), tmp_path / "plain")
@@ -131,6 +137,7 @@ def test_after_training_changes_what_is_tested_and_saved(config, shifted, tmp_pa
     torch.testing.assert_close(shifted_raw, raw + 2.5)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_of_this_kind_is_resumed_by_its_trainer(config, shifted, tmp_path):
     train(config, tmp_path / "whole")
     stop_after(2, config, tmp_path / "stopped")

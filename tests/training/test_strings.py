@@ -26,12 +26,14 @@ def test_rules_over_unseen_strings_are_learned(tmp_path):
     assert lowest > OBJECT_CHANCE + 0.05  # better than finding the object and ignoring the rule
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_model(tmp_path):
     config = quick_config(train_count=200, test_count=50)
     first, second = (train(config, tmp_path / name).probabilities for name in "ab")
     assert first.tolist() == second.tolist()
 
 
+@pytest.mark.slow
 def test_a_comparison_model_takes_strings_as_it_takes_images(tmp_path):
     task = replace(Task.preset("strings", rules="all"), train_count=40, test_count=40)
     config = RunConfig(model="relation-net", task=task, training=Training(epochs=1))

@@ -101,6 +101,7 @@ PARTS = [*OLD, "question", "grown_from", "encoder_from", "channels"]
 WORDS = ["rate", "arrival", "by", "code", "readings", "tied", "standardise", "groups", "symmetry"]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.sampled_from(PARTS),

@@ -24,6 +24,7 @@ def config(tiny) -> RunConfig:
     return replace(tiny, task=task, training=Training(epochs=2, batch=16), settings={})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "model"),
     [
@@ -60,6 +61,7 @@ def test_further_hints_are_of_training_classes(config, tmp_path):
     assert used <= set(config.task.training_classes)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_of_a_variant_resumes_to_the_same_bits(config, tmp_path):
     chain = replace(config, variant=CHAIN)
     train(chain, tmp_path / "whole")
