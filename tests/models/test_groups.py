@@ -50,7 +50,7 @@ def test_a_group_read_alone_leaves_what_its_values_do_not_explain():
         torch.testing.assert_close(reading.weight, alone(x, y))
         torch.testing.assert_close(reading.residual, y - alone.reconstruct(x, y))
         share = reading.residual.square().sum((1, 2)) / y.square().sum((1, 2))
-        torch.testing.assert_close(reading.unexplained, share)
+        torch.testing.assert_close(reading.residual_share, share)
 
 
 @torch.no_grad()
@@ -82,7 +82,7 @@ def test_a_learning_group_is_also_trained_to_explain_its_pairs():
     logits, loss = model.learn_from_embeddings(embeddings, answers)
     (memory,) = model.backbone.memories
     reading = memory.read(embeddings[:, 0], embeddings[:, 1], group=1)
-    expected = F.cross_entropy(logits, answers, reduction="none") + reading.unexplained
+    expected = F.cross_entropy(logits, answers, reduction="none") + reading.residual_share
     torch.testing.assert_close(loss, expected)
 
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.evaluation.ood import unexplained
+from fine.evaluation.ood import residual_share
 from fine.io.files import read_json, write_json
 from fine.io.typed_json import read_as
 from fine.models.embedding_functions import compose_function
@@ -47,7 +47,7 @@ class OODScores(NamedTuple):
     logits: Tensor
     """(b, k)"""
     residual: Tensor
-    """(b,): what the memory leaves unexplained of the hint, as a share of y."""
+    """(b,): what the memory leaves of the hint, as a share of y."""
     distance: Tensor
     """(b,): from f(x') to the choice taken, relative to the size of that choice."""
 
@@ -108,7 +108,7 @@ def ood_scores(model: FINE, images: Tensor) -> OODScores:  # (b, 3 + k, channels
     chosen = choices[torch.arange(len(choices)), logits.argmax(1)]
     guess = compose_function(model, [x], [y])(new)
     size = model.distance(torch.zeros_like(chosen), chosen).clamp(min=1e-8)
-    return OODScores(logits, unexplained(model, x, y), model.distance(guess, chosen) / size)
+    return OODScores(logits, residual_share(model, x, y), model.distance(guess, chosen) / size)
 
 
 def all_ood_scores(model: FINE, images: Tensor) -> OODScores:

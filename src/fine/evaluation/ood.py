@@ -1,6 +1,6 @@
 """Out-of-distribution puzzles: how to recognise them, and how to make some to test that on.
 
-    unexplained(model, x, y)             # embeddings -> (b,): 0 explains all of y, 1 nothing of it
+    residual_share(model, x, y)          # embeddings -> (b,): 0 explains all of y, 1 nothing of it
     images = ood_puzzles(task, RANDOM_PAIRS)
     auroc(scores_of_unknown_rules, scores_of_known_rules)
 
@@ -25,7 +25,7 @@ from fine.rules import tested_families
 RANDOM_PAIRS, NO_RIGHT_CHOICE = "random pairs", "no right choice"
 
 
-def unexplained(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, rows, columns) twice -> (b,)
+def residual_share(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, rows, columns) twice -> (b,)
     """The share of y that the model cannot explain from x; of embeddings.
 
     A memory read by least squares says itself how much of y it has found in its values. With any

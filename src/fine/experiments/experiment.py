@@ -27,6 +27,8 @@ LABELS = {
     "strings-longer": "longer ones",
     "strings-letters": "new letters",
     "strings-permuted": "another alphabet",
+    "misfit of the hint": "residual of the hint",
+    "turned": "augmented images",
 }
 """How names are shown, where they are shown differently."""
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.evaluation.ood import unexplained
+from fine.evaluation.ood import residual_share
 from fine.inference.answers import Answer, answers_of
 from fine.inference.naming import (
     SHARPNESS,
@@ -174,9 +174,9 @@ def explain(
 
 @torch.no_grad()
 def residual(x: Hints, y: Hints, *, model: FINE) -> Tensor:  # (b,)
-    """What the model leaves unexplained of y, as a share of it, over all hints together."""
+    """What the model leaves of y, as a share of it, over all hints together."""
     hints = _read_hints(x, y, model)
-    return unexplained(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
+    return residual_share(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
 
 
 class _Hints(NamedTuple):

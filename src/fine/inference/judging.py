@@ -29,7 +29,7 @@ class CalibratedAnswer:
     confidence: float
     """How often such an answer is right, if the rule is known and a right choice is there."""
     residual: float
-    """What the memory leaves unexplained of the hint, as a share of y."""
+    """What the memory leaves of the hint, as a share of y."""
     distance: float
     """From f(x') to the choice taken, relative to the size of that choice."""
     doubts: tuple[str, ...]

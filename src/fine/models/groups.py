@@ -25,7 +25,7 @@ RECONSTRUCTION_WEIGHT = 1.0
 """Weight of the reconstruction loss relative to cross-entropy."""
 RESIDUAL_PUZZLES = 1_000
 """Puzzles from which a group learns the distribution of its residuals."""
-_TINY = 1e-8  # keeps the unexplained share of an all-zero y finite
+_TINY = 1e-8  # keeps the residual share of an all-zero y finite
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Reading(NamedTuple):
     """(b, o, i)"""
     residual: Tensor
     """(b, o, c): what the group leaves of y."""
-    unexplained: Tensor
+    residual_share: Tensor
     """(b,): the residual as a share of y, in squares."""
 
 
@@ -92,9 +92,9 @@ class GroupedMemory(FunctionalMemory):
         coefficients = own.new_zeros(len(x), *groups.shape[:2])
         coefficients[:, group] = own
         left = residual(values, own, x, y)
-        unexplained = left.square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
+        share = left.square().sum((1, 2)) / (y.square().sum((1, 2)) + _TINY)
         weight = combine(self.all_keys(), coefficients.flatten(1))
-        return Reading(weight, left.detach(), unexplained)
+        return Reading(weight, left.detach(), share)
 
     def _values_by_group(self) -> Tensor:  # (groups, slots of a group × elements, o, i)
         return self.all_values().unflatten(0, (self.groups, -1))
@@ -148,7 +148,7 @@ class GroupedFINE(FINE):
         logits = -self.distance(embeddings[:, 3:], guess[:, None])
         loss = F.cross_entropy(logits, answers, reduction="none")
         for reading in readings.values():
-            loss = loss + RECONSTRUCTION_WEIGHT * reading.unexplained
+            loss = loss + RECONSTRUCTION_WEIGHT * reading.residual_share
         return logits, loss + self.auxiliary_loss(embeddings, answers)
 
     def after_training(self, puzzles: Puzzles) -> None:

@@ -22,6 +22,7 @@ tests/models/test_paper.py compares it with a slow reference, one image and one 
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -118,7 +119,7 @@ def orthonormal(slots: int, rows_out: int, rows_in: int) -> Tensor:
     return flat.view(slots, rows_out, rows_in)
 
 
-class Backbone(nn.Module):
+class Backbone(nn.Module, ABC):
     """A network that reads the weights of its layers from memories. Subclasses define ``layer``."""
 
     layers: int
@@ -141,9 +142,9 @@ class Backbone(nn.Module):
             x = self.layer(t, weights[t], x)
         return x
 
+    @abstractmethod
     def layer(self, t: int, weight: Tensor, x: Tensor) -> Tensor:  # (b, d, 1), the same out
         """Layer t with weight W_t."""
-        raise NotImplementedError
 
     def layer_input(self, t: int, x: Tensor) -> Tensor:
         """x_t, what W_t multiplies in layer t; x is what enters the layer."""
