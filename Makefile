@@ -6,7 +6,7 @@ TORCH  ?= torch==2.13.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test quick lint browser benchmark reliability fuzz locked clean
+.PHONY: run test quick lint browser benchmark reliability fuzz docs locked clean
 
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --resample-each-epoch --epochs 4
@@ -43,6 +43,15 @@ reliability: $(VENV)/.installed
 fuzz: $(VENV)/.installed
 	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/laws tests/demo -k fuzz --hypothesis-show-statistics
 
+# The site, into site/, with no request to other machines; then every page of it is opened in chromium.
+docs: $(VENV)/.docs browser
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	FINE_SITE=site $(BIN)/python -m pytest tests/site
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	@touch $@
+
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fine needs Python 3.11 or later, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
@@ -60,4 +69,4 @@ locked:
 	@touch $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	rm -rf $(VENV) site .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

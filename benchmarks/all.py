@@ -15,6 +15,7 @@ SCRIPTS = (
     "models.py",
     "ratios.py",
     "big_training.py",
+    "startup.py",
     "solving.py",
     "demo.py",
 )

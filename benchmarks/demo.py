@@ -1,7 +1,7 @@
 """How many visitors the demo answers, and what batching them gains: python benchmarks/demo.py
 
 The server runs in a process of its own and is asked over the network of this machine, with 200
-requests at a time.
+requests at a time. Here it refuses nobody; demo_crowd.py shows what a visitor meets in a crowd.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from multiprocessing.connection import Connection
 from statistics import median
 
 import httpx2
-import uvicorn
 
+from fine.demo.admission import Admission
 from fine.demo.app import make_app
 from fine.demo.batching import MOST
-from fine.demo.serving import address_of, listen
+from fine.demo.serving import Server, address_of, listen
 from fine.demo.sources import quiz_of
 from fine.demo.wire import write_png
 from timing import show, verdict
@@ -35,10 +35,9 @@ Visit = tuple[float, list[float], int]
 def serve(most: int, ready: Connection) -> None:
     with listen("127.0.0.1", 0) as listening:
         ready.send(address_of(listening))
-        app = make_app([MODEL], most=most)
-        # Longer than a round: a connection that waits for its turn stays open.
-        config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=120)
-        uvicorn.Server(config).run(sockets=[listening])
+        # Nobody is refused, and a connection that waits for its turn stays open.
+        app = make_app([MODEL], most=most, admission=Admission(longest=600, most=10 * AT_ONCE))
+        Server(app, connections=10 * AT_ONCE, patience=120).run(sockets=[listening])
 
 
 def requests() -> list[Body]:

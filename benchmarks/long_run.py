@@ -103,7 +103,7 @@ def visits() -> list[tuple[str, str, dict[str, object] | None]]:
             ("POST", "/api/play", played),
             ("GET", f"/api/puzzles/glyphs/{number}?model={MODEL}", None),
             ("POST", f"/api/puzzles/glyphs/{number}", picked),
-            ("GET", f"/api/pictures/glyphs?model={MODEL}&number={number}", None),
+            ("GET", f"/api/images/glyphs?model={MODEL}&number={number}", None),
             ("GET", f"/api/map?model={MODEL}", None),
         ]
     return made

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from fine.demo.app import make_app
-from fine.demo.serving import address_of, listen
+from fine.demo.connections import CONNECTIONS
+from fine.demo.serving import Server, address_of, listen
 
 OUT = Path(__file__).parents[1] / "docs" / "img"
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu"]
@@ -34,7 +34,7 @@ Point = tuple[float, float]
 def served() -> Iterator[str]:
     """Serve the page; gives its address."""
     with listen("127.0.0.1", 0) as listening:
-        server = uvicorn.Server(uvicorn.Config(make_app(["all-glyphs"]), log_level="warning"))
+        server = Server(make_app(["all-glyphs"]), connections=CONNECTIONS)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         yield address_of(listening)

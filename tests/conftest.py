@@ -1,10 +1,11 @@
 """What tests share. Tests of real images need FINE_DATA; FINE_REQUIRE_DATA=1 fails without it."""
 
+import importlib
 import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image
 
 from fine import cli
-from fine.images.official import OFFICIAL
+from support.warm_python import WarmPython
 
 
 class Outcome(NamedTuple):
@@ -61,6 +62,16 @@ def _no_network_but_this_machine():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _short_sheets():
+    """Runs end with an image of two puzzles, one solved and one missed: twelve take a second."""
+    drawing = importlib.import_module("fine.drawing.evaluations")
+    with pytest.MonkeyPatch.context() as patch:
+        for group in ("solved", "missed"):
+            patch.setitem(drawing.draw_evaluation.__kwdefaults__, group, 1)
+        yield
+
+
 @pytest.fixture
 def fine(monkeypatch, capsys):
     """Run a command in this process, as the shell would: fine("puzzles", "--count", 2)."""
@@ -78,6 +89,14 @@ def fine(monkeypatch, capsys):
     return call
 
 
+@pytest.fixture(scope="session")
+def warm_python() -> Iterator[WarmPython]:
+    """A Python that has imported `fine` already, for programs in a process of their own."""
+    python = WarmPython()
+    yield python
+    python.close()
+
+
 @pytest.fixture
 def noisy_images(tmp_path) -> Path:
     """A folder of noise in four classes, which is there sooner than glyphs."""
@@ -93,8 +112,10 @@ def noisy_images(tmp_path) -> Path:
 @pytest.fixture(scope="session")
 def data_root() -> Path:
     """A data root with all official files in it."""
+    # Imported late: the process that hands out tests to others reads this file too, and runs none.
+    official = importlib.import_module("fine.images.official").OFFICIAL
     root = Path(os.environ.get("FINE_DATA", "")).absolute()
-    files = [file for source in OFFICIAL.values() for file in source.files]
+    files = [file for source in official.values() for file in source.files]
     missing = [file for file in files if not (root / file).is_file()]
     if os.environ.get("FINE_DATA") and not missing:
         return root

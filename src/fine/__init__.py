@@ -14,32 +14,37 @@
 `fine.load("runs/mine")` loads it.
 """
 
-from fine.continual import ContinualConfig
-from fine.drawing import draw_evaluation, draw_sheet, show
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fine.errors import FineError
-from fine.evaluation import Evaluation, evaluate
-from fine.images import Images, load_images
-from fine.inference import (
-    Answer,
-    Drawn,
-    Function,
-    NamedRule,
-    PuzzleImages,
-    draw_answer,
-    explain,
-    function,
-    read_image,
-    solve,
-    solve_many,
-    solve_text,
-)
-from fine.models import make_model, register_model
-from fine.models.fine import FINE, FINEConfig
-from fine.pretrained import load
-from fine.puzzles import Puzzles, Task, Variant, draw_puzzles
-from fine.rules import register_family, rule_set
-from fine.training import PROTOCOLS, Run, RunConfig, Training, resume, train
 from fine.version import __version__
+
+if TYPE_CHECKING:  # what type checkers and editors see; `_HOMES` says the same to Python
+    from fine.continual import ContinualConfig
+    from fine.drawing import draw_evaluation, draw_sheet, show
+    from fine.evaluation import Evaluation, evaluate
+    from fine.images import Images, load_images
+    from fine.inference import (
+        Answer,
+        Drawn,
+        Function,
+        NamedRule,
+        PuzzleImages,
+        draw_answer,
+        explain,
+        function,
+        read_image,
+        solve,
+        solve_many,
+        solve_text,
+    )
+    from fine.models import make_model, register_model
+    from fine.models.fine import FINE, FINEConfig
+    from fine.pretrained import load
+    from fine.puzzles import Puzzles, Task, Variant, draw_puzzles
+    from fine.rules import register_family, rule_set
+    from fine.training import PROTOCOLS, Run, RunConfig, Training, resume, train
 
 __all__ = [  # noqa: RUF022 (in groups)
     # Data: images, rules, puzzles
@@ -88,3 +93,38 @@ __all__ = [  # noqa: RUF022 (in groups)
     "FineError",
     "__version__",
 ]
+
+_HOMES = {
+    "continual": ("ContinualConfig",),
+    "drawing": ("draw_evaluation", "draw_sheet", "show"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "images": ("Images", "load_images"),
+    "inference": (
+        *("Answer", "Drawn", "Function", "NamedRule", "PuzzleImages", "draw_answer", "explain"),
+        *("function", "read_image", "solve", "solve_many", "solve_text"),
+    ),
+    "models": ("make_model", "register_model"),
+    "models.fine": ("FINE", "FINEConfig"),
+    "pretrained": ("load",),
+    "puzzles": ("Puzzles", "Task", "Variant", "draw_puzzles"),
+    "rules": ("register_family", "rule_set"),
+    "training": ("PROTOCOLS", "Run", "RunConfig", "Training", "resume", "train"),
+}
+"""Module -> the public names in it. A module is imported when one of its names is first used, so
+that `import fine` does not wait for torch."""
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, or a module of the package, that has not been used before."""
+    if name in _HOME_OF:
+        value = getattr(import_module(f"fine.{_HOME_OF[name]}"), name)
+        globals()[name] = value  # from now on it is found without this function
+        return value
+    if name in _HOMES:
+        return import_module(f"fine.{name}")
+    raise AttributeError(f"module 'fine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *(home for home in _HOMES if "." not in home)})

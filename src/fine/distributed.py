@@ -14,6 +14,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from fine.errors import FineError
+
 
 @dataclass(frozen=True)
 class ProcessGroup:
@@ -25,11 +27,18 @@ class ProcessGroup:
     @staticmethod
     def join(device: torch.device) -> "ProcessGroup":
         """The process group that torchrun started, or this process alone."""
-        count = int(os.environ.get("WORLD_SIZE", "1"))
+        count = process_count()
         if count == 1:
             return ALONE
+        own_rank()  # refuses what is no rank
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            try:
+                dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            except (ValueError, RuntimeError) as problem:
+                raise FineError(
+                    f"this process cannot join the {count} processes of WORLD_SIZE ({problem}): "
+                    "start all of them with torchrun, or unset WORLD_SIZE"
+                ) from problem
         return ProcessGroup(dist.get_rank(), count)
 
     @property
@@ -63,6 +72,31 @@ class ProcessGroup:
 
 ALONE = ProcessGroup()
 """The only process."""
+
+
+def process_count() -> int:
+    """How many processes train together, as torchrun has set it; 1 without torchrun."""
+    return _number("WORLD_SIZE", 1, least=1)
+
+
+def own_rank() -> int:
+    """The number of this process, from 0, among those that train together."""
+    count = process_count()
+    rank = _number("RANK", 0, least=0) if count > 1 else 0
+    if rank >= count:
+        raise FineError(f"RANK is {rank} of {count} processes: start them with torchrun")
+    return rank
+
+
+def _number(name: str, default: int, *, least: int) -> int:
+    """An environment variable that torchrun sets."""
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or len(text) > 9 or int(text) < least:
+        raise FineError(
+            f"the environment variable {name} is {text[:40]!r}, expected a number from {least} on: "
+            "unset it, or start with torchrun"
+        )
+    return int(text)
 
 
 def leave() -> None:

@@ -11,7 +11,16 @@ _LONGEST = 1000  # characters of a message, however much of the input it repeats
 
 
 class FineError(Exception):
-    """Bad input, described in one line. The command line prints it and exits with code 2."""
+    """Bad input, described in one line. The command line prints it and exits with code 2.
+
+    Examples:
+        >>> import fine
+        >>> try:
+        ...     fine.rule_set("rotatoin")
+        ... except fine.FineError as problem:
+        ...     print(problem)  # doctest: +ELLIPSIS
+        unknown rules 'rotatoin': did you mean 'rotation'? choose one of ...
+    """
 
     def __str__(self) -> str:
         text = printable(super().__str__())

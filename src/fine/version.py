@@ -1,3 +1,10 @@
 """The version of fine."""
 
 __version__ = "0.1.0"
+"""The version of this package.
+
+Examples:
+    >>> import fine
+    >>> fine.__version__.count(".")
+    2
+"""

@@ -34,7 +34,7 @@ def test_official_data_is_shown(fine, data_root, name):
 def test_official_data_is_verified(fine, data_root):
     code, out, _ = fine("data", "verify", "cifar100", "mnist", "--data-root", data_root)
     assert code == 0 and "cifar100: whole, 60,000 images of 100 classes, 3 channels" in out
-    assert "mnist: whole, 10,000 images of 10 classes, 1 channels" in out
+    assert "mnist: whole, 10,000 images of 10 classes, 1 channel\n" in out
     files = [file for name in ("cifar100", "mnist") for file in OFFICIAL[name].files]
     assert all(Path(file).name in out for file in files)
 

@@ -10,6 +10,7 @@ from fine.puzzles.task import Task
 from fine.puzzles.variants import Variant
 from fine.training import Run
 from support.commands import TINY, change_config, image_folder, puzzle_count
+from support.fuzzing import HOSTILE
 
 pytestmark = pytest.mark.slow  # all of it rests on trained runs
 
@@ -96,7 +97,7 @@ def test_an_impossible_evaluation_is_refused(refused, run, options, message):
     [
         (
             lambda run: change_config(run, format=99),
-            "run/config.json has format 99, this version of fine reads format 3",
+            "run/config.json has format 99, this version of fine reads format 4",
         ),
         (
             lambda run: change_config(run, settings={"slots": 5}),
@@ -138,3 +139,13 @@ def test_a_run_that_cannot_be_used_is_refused(refused, run, damage, message):
 def test_a_folder_without_a_run_is_refused(refused, command):
     message = "nowhere is not a run folder: it has no config.json; `fine train` makes one"
     assert message in refused(*command, "nowhere")
+
+
+def test_names_of_folders_cannot_write_to_the_terminal(fine):
+    name = "".join(HOSTILE).replace("/", "")
+    image_folder(Path(name))
+    options = ("--rules", "swap", "--test-count", "2", "--by-rule")
+    code, out, err = fine("evaluate", "oracle", "--task", f"folder:{name}", *options)
+    assert code == 0 and not err and "2 test puzzles, swap over folder:�[31mred�" in out
+    assert "[bold]x[][]" in out and ":smile:" in out
+    assert all(line.isprintable() for line in out.split("\n"))

@@ -11,6 +11,7 @@ from fine.cli.reproduce import Reproduce
 from fine.cli.train import Train
 from fine.continual import ContinualConfig
 from fine.continual.lessons import LESSON, PUZZLES
+from fine.images.augmentation import PARTS
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN, Variant
 from fine.training import PROTOCOLS, Training
@@ -41,6 +42,21 @@ def test_what_is_not_given_is_as_the_protocol_has_it(protocol):
     assert train("--protocol", protocol).config().training == PROTOCOLS[protocol]
     changed = train("--protocol", protocol, "--batch", "5", "--augment-images").config().training
     assert changed == replace(PROTOCOLS[protocol], batch=5, augment_images=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ([], ""),
+        (["--augment-images"], "turns"),
+        (["--augment-images", "turns"], "turns"),
+        (["--augment-images", "mask+edges"], "edges+mask"),
+        (["--augment-images", "mask", "edges", "--batch", "8"], "edges+mask"),
+        (["--augment-images", "all"], "+".join(PARTS)),
+    ],
+)
+def test_parts_of_the_augmentation_are_words_or_joined(words, parts):
+    assert train(*words).config().training.augment_images == parts
 
 
 def test_quick_has_a_meaning_of_its_own_for_strings():

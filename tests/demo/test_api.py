@@ -31,7 +31,7 @@ def test_y_and_the_choices_are_made_by_the_rule(client, glyphs):
     assert torch.allclose(read_png(played["y"]), apply_rules(x, QUARTER_TURN), atol=1 / 255)
     kinds = [choice["kind"] for choice in played["choices"]]
     assert sorted(kinds) == ["both wrong", "right", "wrong object", "wrong rule"]
-    right = read_png(played["choices"][kinds.index("right")]["picture"])
+    right = read_png(played["choices"][kinds.index("right")]["image"])
     assert torch.allclose(right, apply_rules(new, QUARTER_TURN), atol=1 / 255)
 
 
@@ -64,7 +64,7 @@ def test_the_seed_alone_decides_which_choices_are_wrong(client, glyphs):
 def test_no_choice_is_called_right_if_y_was_drawn_by_hand(client, glyphs):
     played = client.post("/api/play", json=play_request(glyphs, steps=[], y=glyphs[2])).json()
     assert [choice["kind"] for choice in played["choices"]] == ["possible"] * 4
-    assert len({choice["picture"] for choice in played["choices"]}) == 4
+    assert len({choice["image"] for choice in played["choices"]}) == 4
     assert played["named"][0]["words"] in [choice["words"] for choice in played["choices"]]
 
 

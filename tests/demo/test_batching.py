@@ -7,8 +7,9 @@ import time
 import httpx2
 import pytest
 
+from fine.demo.admission import Admission
 from fine.demo.app import make_app
-from fine.demo.batching import Batcher, TooBusyError
+from fine.demo.batching import Batcher
 from fine.demo.caching import made_once
 from support.demo import MODEL
 
@@ -43,35 +44,33 @@ def test_a_request_that_fails_fails_alone():
     assert (one, half) == (1, 0.5) and isinstance(error, ZeroDivisionError)
 
 
-def test_a_full_queue_refuses_and_recovers():
-    go = threading.Event()
+def test_at_the_end_the_batch_at_work_is_finished_and_no_other():
+    working, go = threading.Event(), threading.Event()
 
     def slowly(requests):
+        working.set()
         assert go.wait(30)
         return requests
 
-    async def crowd(batcher):
+    async def end(batcher):
         tasks = [asyncio.ensure_future(batcher.ask(number)) for number in range(20)]
-        # All are refused but the one at work and the five that wait, and maybe one more.
-        while sum(task.done() for task in tasks) < 20 - 1 - 5 - 1:
-            await asyncio.sleep(0.001)
+        await asyncio.to_thread(working.wait)
+        ending = asyncio.ensure_future(asyncio.to_thread(batcher.close))
+        done, _ = await asyncio.wait(tasks[1:])
+        assert all(task.cancelled() for task in done)
         go.set()
-        answers = await asyncio.gather(*tasks, return_exceptions=True)
-        return answers, await batcher.ask("later")
+        await ending
+        return await tasks[0]
 
-    batcher = Batcher(slowly, gather=0, most=1, waiting=5)
-    answers, later = asyncio.run(crowd(batcher))
-    batcher.close()
-    refused = [answer for answer in answers if isinstance(answer, TooBusyError)]
-    answered = [answer for answer in answers if not isinstance(answer, TooBusyError)]
-    assert 13 <= len(refused) <= 15 and later == "later"
-    assert answered == list(range(20 - len(refused)))
+    batcher = Batcher(slowly, gather=0, most=1)
+    assert asyncio.run(end(batcher)) == 0
+    assert batcher.batches == 1
 
 
 @pytest.mark.slow
 def test_two_hundred_visitors_at_once_are_all_answered(puzzle):
     """The whole stack but the network: each answer is the one that a single visitor gets."""
-    app = make_app([MODEL])
+    app = make_app([MODEL], admission=Admission(longest=600, most=1000))
 
     async def all_visits():
         transport = httpx2.ASGITransport(app=app)
@@ -81,8 +80,8 @@ def test_two_hundred_visitors_at_once_are_all_answered(puzzle):
             return alone, await asyncio.gather(*visits)
 
     alone, responses = asyncio.run(all_visits())
-    batcher = app.state.batcher
-    batcher.close()
+    app.state.models.close()
+    batcher = app.state.models.batcher
     assert [response.status_code for response in responses] == [200] * 200
     for response in responses:
         assert response.json()["index"] == alone["index"]
@@ -110,3 +109,51 @@ def test_what_many_threads_need_at_once_is_made_once():
     for thread in threads:
         thread.join()
     assert made == ["map"] and answers == ["mapmap"] * 16
+
+
+def test_what_is_there_is_not_kept_waiting_by_what_is_not():
+    begun, go = threading.Event(), threading.Event()
+
+    @made_once(8)
+    def make(name):
+        if name == "slow":
+            begun.set()
+            assert go.wait(30)
+        return name
+
+    slow = threading.Thread(target=make, args=("slow",))
+    slow.start()
+    assert begun.wait(30)
+    assert make("quick") == make("quick") == "quick"
+    go.set()
+    slow.join()
+    assert make("slow") == "slow"
+
+
+def test_what_could_not_be_made_is_tried_again():
+    attempts = []
+
+    @made_once(8)
+    def make(name):
+        attempts.append(name)
+        if len(attempts) == 1:
+            raise ValueError("not yet")
+        return name
+
+    with pytest.raises(ValueError, match="not yet"):
+        make("map")
+    assert make("map") == make("map") == "map" and len(attempts) == 2
+
+
+def test_no_more_than_the_most_are_kept():
+    made = []
+
+    @made_once(2)
+    def make(name, *, size=0):
+        made.append((name, size))
+        return name
+
+    for name in ("a", "b", "a", "c", "a", "b"):
+        make(name)
+    make("b", size=1)
+    assert made == [("a", 0), ("b", 0), ("c", 0), ("b", 0), ("b", 1)]

@@ -1,19 +1,23 @@
 """Whatever is sent to the server, it answers, or refuses with a 4xx and a reason, within limits.
 
 The limits are 5 seconds and a gigabyte. Requests are made from the server's own description,
-/openapi.json: some follow it, some break it.
+/openapi.json: some follow it, some break it. Others are no HTTP at all, come under another name, or
+are never finished.
 """
 
 import base64
+import contextlib
+import http.client
 import io
 import json
+import socket
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 import requests
 import schemathesis
-from hypothesis import event, given
+from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 from PIL import Image
 from schemathesis import Case, GenerationMode
@@ -21,7 +25,7 @@ from schemathesis import Case, GenerationMode
 from fine.demo.app import make_app
 from fine.demo.wire import PREFIX
 from fine.rules import FAMILIES
-from support.demo import MODEL, served
+from support.demo import MODEL, RawAnswer, assert_guarded, connect, get, read_answer, served
 from support.fuzzing import TEXTS, damaged, limits, spoilt
 
 pytestmark = pytest.mark.slow
@@ -30,6 +34,8 @@ APP = make_app([MODEL])
 DESCRIPTION = schemathesis.openapi.from_dict(APP.openapi())
 OPERATIONS = [operation.ok() for operation in DESCRIPTION.get_all_operations()]
 SOURCES = ("glyphs", "omniglot")
+CONNECTIONS = 64
+"""Fewer than the slow visitors below hold."""
 
 
 def png(mode: str, side: int) -> bytes:
@@ -91,7 +97,7 @@ def described_requests(draw: st.DrawFn) -> Case:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The server, on a thread of this process, so that its time and memory count."""
-    with served(APP, log_level="critical") as address:
+    with served(APP, connections=CONNECTIONS) as address:
         for source in SOURCES:  # large files take longer than the limit, once
             path = f"{address}/api/puzzles/{source}/0"
             requests.get(path, params={"model": MODEL}, timeout=600)
@@ -148,7 +154,7 @@ def test_spoilt_bodies(address, session, sent):
 
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "X")
-PLACES = ("/", "/page/", "/api/", "/api/pictures/", "/api/puzzles/glyphs/", "//")
+PLACES = ("/", "/page/", "/api/", "/api/images/", "/api/puzzles/glyphs/", "//")
 ABOVE = ("/page/../", "/page/%2e%2e/")
 
 
@@ -160,3 +166,71 @@ def test_odd_paths(address, session, method, place, text, query):
     with limits():
         response = session.send(request, timeout=60)
     assert_an_answer_or_a_reason(response.status_code, response.content)
+
+
+RAW = st.binary(max_size=40)
+CONTROL = st.text(st.characters(max_codepoint=0xFF), max_size=40).map(
+    lambda text: text.encode("latin-1")
+)
+"""Most of them are control characters, which no browser would send."""
+PIECES = st.lists(
+    st.sampled_from([b"\r\n", b"\n", b" ", b":", b"\x00", b"\x1b[2J"]) | RAW, max_size=8
+)
+
+
+def assert_refused_raw(answer: RawAnswer) -> None:
+    """A 4xx with one printable line and all headers."""
+    event(f"answered with {answer.status}")
+    assert 400 <= answer.status < 500
+    assert json.loads(answer.content)["error"].isprintable()
+    assert_guarded(answer.headers)
+
+
+@given(TEXTS.map(lambda text: text.encode("utf-8", "replace")) | CONTROL)
+@example(b"localhost.evil.example")
+@example(b"evil.example:80")
+def test_other_hosts(address, host):
+    assume(host.strip().lower() not in (b"localhost", b"127.0.0.1", b"[::1]"))
+    with limits(), connect(address) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\nHost: " + host + b"\r\n\r\n")
+        assert_refused_raw(read_answer(connection))
+
+
+@given(PIECES, st.sampled_from([b"GET / HTTP/1.1", b"POST /api/solve HTTP/1.1", b""]))
+def test_requests_that_are_no_http(address, pieces, first):
+    """They are refused, or the connection is closed."""
+    with limits(), connect(address) as connection:
+        connection.sendall(first + b"".join(pieces) + b"\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionError, http.client.HTTPException):
+            assert_refused_raw(read_answer(connection))
+
+
+WHOLE_REQUESTS = (
+    get(),
+    get("/api/about"),
+    b"POST /api/solve HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n{}\n",
+    b"POST /api/solve HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+)
+
+
+@pytest.fixture(scope="module")
+def unfinished() -> Iterator[list[socket.socket]]:
+    """Connections of visitors who never finish what they say."""
+    held: list[socket.socket] = []
+    yield held
+    for connection in held:
+        connection.close()
+
+
+@given(st.lists(st.tuples(st.sampled_from(WHOLE_REQUESTS), st.floats(0, 1)), max_size=4))
+def test_slow_and_silent_visitors_keep_nobody_out(address, unfinished, visitors):
+    for request, share in visitors:
+        unfinished.append(connect(address))
+        unfinished[-1].sendall(request[: int(share * (len(request) - 1))])
+    while len(unfinished) > 4 * CONNECTIONS:
+        unfinished.pop(0).close()
+    with limits():
+        response = requests.get(address, timeout=60)
+    event(f"{len(unfinished) // CONNECTIONS} times as many connections as there may be")
+    assert response.status_code == 200

@@ -120,7 +120,7 @@ def test_a_body_that_is_no_puzzle_is_refused(client, body):
 
 def test_names_and_numbers_in_paths_are_checked(client):
     model = {"model": MODEL}
-    assert_refused(client.get("/api/pictures/etc", params=model), "etc")
+    assert_refused(client.get("/api/images/etc", params=model), "etc")
     assert_refused(client.get("/api/map", params=model | {"family": "twirl"}), "twirl")
     for number in ("-1", "1000", "1e3", "x"):
         response = client.get(f"/api/puzzles/glyphs/{number}", params=model)

@@ -66,3 +66,9 @@ def test_the_command_refuses_a_model_it_cannot_show(fine, model):
     outcome = fine("demo", "--no-open", "--port", "0", "--model", model)
     assert outcome.code == 2 and model in outcome.err
     assert MODEL in outcome.err or "not images" in outcome.err
+
+
+def test_the_command_refuses_a_port_that_there_is_none_of(fine):
+    outcome = fine("demo", "--port", "99999")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1
+    assert "there is no port 99999: give 1 to 65535" in outcome.err

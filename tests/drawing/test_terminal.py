@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fine.drawing import show
 from fine.drawing.terminal import SHADES, choice_name, show_bar, show_solved
-from fine.drawing.views import LETTERS
+from fine.drawing.views import LETTERS, make_views
 from fine.images import Images
 from fine.puzzles import KINDS, Puzzles
 from fine.rules import rule_set
@@ -55,6 +55,14 @@ def test_a_terminal_is_filled_and_never_overrun(puzzles, width, side, colour):
     if width > 30:  # the captions of a narrow terminal may be wider than its images
         assert max(map(cell_len, lines)) == 4 * side + 3 * 3
     assert ("▀" in output) == colour and ("\x1b[" in output) == colour
+
+
+def test_a_long_caption_goes_on_in_the_next_line(puzzles):
+    (views,) = make_views(puzzles, [1], answers=True, chosen=None).values()
+    caption = views[0].caption
+    assert len(caption) > 12
+    words = printed(puzzles, 12, answers=True).split()
+    assert words[: len(caption.split())] == caption.split()
 
 
 def test_marks_show_what_is_right_and_what_was_chosen(puzzles, chosen):

@@ -68,7 +68,8 @@ def test_an_evaluation_can_be_drawn_however_many_choices_there_are(puzzles, tmp_
     choices = puzzles.kinds.shape[1]
     chosen = np.arange(len(puzzles)) % choices
     probabilities = np.full((len(puzzles), choices), 1 / choices, dtype=np.float32)
-    draw_evaluation(Evaluation(puzzles, chosen, probabilities), tmp_path / "sheet.png")
+    evaluation = Evaluation(puzzles, chosen, probabilities)
+    draw_evaluation(evaluation, tmp_path / "sheet.png", solved=6, missed=6)
     with Image.open(tmp_path / "sheet.png") as sheet:
         assert np.asarray(sheet.convert("L")).std() > 5
 

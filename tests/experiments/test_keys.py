@@ -109,7 +109,8 @@ def with_training(**changes: object) -> RunConfig:
         with_training(schedule="constant"),
         with_training(grad_clip=1.0),
         with_training(resample_each_epoch=True),
-        with_training(augment_images=True),
+        with_training(augment_images="turns"),
+        with_training(augment_images="edges"),
         with_training(augment_puzzles=4),
         with_training(conjugate=0.5),
         with_training(seed=1),
@@ -118,6 +119,14 @@ def with_training(**changes: object) -> RunConfig:
 )
 def test_whatever_changes_a_result_changes_the_key(other):
     assert Cell(other).key != ROTATION.key
+
+
+def test_turns_have_the_key_of_the_switch_that_they_were():
+    before = with_training(augment_images=True)
+    assert Cell(before).key == "omniglot_rotation_esbn_10000x6_84e29171_seed0"
+    assert Cell(with_training(augment_images="turns")).key == Cell(before).key
+    keys = {Cell(with_training(augment_images=parts)).key for parts in ("mask+edges", "edges+mask")}
+    assert len(keys) == 1
 
 
 def test_strategy_and_start_of_a_continual_run_are_in_the_key():

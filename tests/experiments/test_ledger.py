@@ -14,6 +14,11 @@ from fine.training import PROTOCOLS, Training
 from support.experiments import ROTATION, recorded, result
 
 
+def apart(*distances: float) -> dict[str, object]:
+    """A row of confusions of rotations."""
+    return {"family": "rotation", "apart": list(distances), "puzzles": 9, "wrong rule": 0.5}
+
+
 def test_a_record_is_read_as_it_was_written(ledger):
     written = recorded(ROTATION)
     assert ledger.read(ROTATION.key) is None and not ledger.has(ROTATION)
@@ -85,6 +90,16 @@ def test_a_result_replaces_a_failure_and_stays(ledger):
         (lambda content: content | {"task": {"nonsense": 1}}, "is not a record of a cell"),
         (lambda content: content | {"metric": "guesses"}, "its metric is 'guesses'"),
         (lambda content: content | {"key": "another"}, "holds the record of another"),
+        (lambda content: content | {"value": 5.0}, "its accuracy has 5 where 0 to 1 is expected"),
+        (lambda content: content | {"value": -1}, "its accuracy has -1 where 0 to 1 is expected"),
+        (lambda content: content | {"value": 1.2, "metric": "AUROC"}, "its AUROC has 1.2 where"),
+        (lambda content: content | {"interval": [0.5, 1.5]}, "its interval has 1.5 where"),
+        (lambda content: content | {"interval": [0.8, 0.7]}, "its interval is from 0.8 to 0.7"),
+        (lambda content: content | {"mistakes": {"wrong rule": -0.1}}, "its mistakes has -0.1"),
+        (lambda content: content | {"curve": [[1.2, 40.0]]}, "its curve has 40 where"),
+        (lambda content: content | {"minutes": -3}, "it took -3 minutes"),
+        (lambda content: content | {"confusions": [apart()]}, "confusions has 0 distances"),
+        (lambda content: content | {"confusions": [apart(15, 15)]}, "confusions has 2 distances"),
     ],
 )
 def test_a_file_that_is_no_record_is_named_in_one_line(ledger, damage, words):
@@ -99,6 +114,28 @@ def test_a_file_that_is_no_record_is_named_in_one_line(ledger, damage, words):
         assert str(path) in str(refusal.value) and "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("whole", "damaged", "name"),
+    [
+        ('"value": 0.75', '"value": 0.9, "value": 0.75', "value"),
+        ('"versions": {', '"versions": {"numpy": "1", "numpy": "2", ', "numpy"),
+    ],
+)
+def test_a_record_with_a_name_twice_is_refused_in_one_line(ledger, whole, damaged, name):
+    ledger.write(recorded(ROTATION))
+    path = ledger.path(ROTATION.key)
+    path.write_text(path.read_text().replace(whole, damaged))
+    with pytest.raises(FineError) as refusal:
+        ledger.records()
+    assert str(refusal.value) == f"{path} cannot be read as JSON (it has '{name}' twice)"
+
+
+def test_a_share_may_leave_its_range_by_rounding(ledger):
+    written = recorded(ROTATION, 1.0, interval=[0.99, 1 + 2e-16])
+    ledger.write(written)
+    assert ledger.read(ROTATION.key) == written
+
+
 def test_seeds_are_in_their_order_and_without_failures(ledger):
     for seed in (11, 2, 0):
         ledger.write(recorded(ROTATION.with_seed(seed)))
@@ -108,8 +145,7 @@ def test_seeds_are_in_their_order_and_without_failures(ledger):
 
 
 def test_a_record_without_confusions_is_read(ledger):
-    rows = [{"family": "rotation", "apart": [15.0], "puzzles": 9, "wrong rule": 0.5}]
-    written = recorded(ROTATION, confusions=rows)
+    written = recorded(ROTATION, confusions=[apart(15.0)])
     ledger.write(written)
     assert ledger.read(ROTATION.key) == written and len(written.confusions) == 1
     path = ledger.path(ROTATION.key)

@@ -10,7 +10,7 @@ from fine.experiments import Cell, Ledger, Record
 from fine.io.files import read_json
 from fine.io.locks import locked
 from fine.training import Run
-from support.reproduce import OURS, SOME, TINY, swap_and_rotation
+from support.reproduce import OURS, SOME, TINY, start_workers_warm, swap_and_rotation
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -78,7 +78,13 @@ def test_two_at_a_time_in_one_folder_are_refused(reproduce):
     assert code == 2 and f"process {os.getpid()} is working in runs/reproduce" in said
 
 
+@pytest.fixture
+def _warm_workers(warm_python, monkeypatch):
+    start_workers_warm(warm_python, monkeypatch)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_warm_workers")
 def test_a_table_is_run_with_one_cell_failing_and_mended(reproduce):
     swap, rotation = swap_and_rotation()
     Run(Path("runs/reproduce") / swap.key).save_config(rotation.config)  # in its way
@@ -102,10 +108,11 @@ def test_a_table_is_run_with_one_cell_failing_and_mended(reproduce):
     result = read_json(Path("runs/reproduce") / swap.key / "result.json")
     assert isinstance(found, Record) and found.value == result["accuracy"]
     assert len(found.curve) == 1
-    assert found.commit == result["commit"] and found.machine.endswith("1 threads")
+    assert found.commit == result["commit"] and found.machine.endswith("1 thread")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_warm_workers")
 def test_the_budget_stops_a_command_and_the_next_resumes(reproduce):
     # So many epochs that the budget ends among them, and so short ones that several have passed.
     swap, _ = swap_and_rotation()
@@ -113,7 +120,7 @@ def test_the_budget_stops_a_command_and_the_next_resumes(reproduce):
     epochs = ("--epochs", "3000", "--batch", "8", "--jobs", "1")
     options = (*OURS, "--columns", "swap", *TINY[:4], *epochs)
     folder = Path("runs/reproduce") / swap.key
-    code, said = reproduce(*options, "--budget", "5s")
+    code, said = reproduce(*options, "--budget", "2s")
     while not Run(folder).checkpoint.exists():  # on a slow machine that may not be enough
         code, said = reproduce(*options, "--budget", "10s")
     assert code == 0 and "1 cells are left" in said and "0 of 80 places" in said
@@ -122,6 +129,6 @@ def test_the_budget_stops_a_command_and_the_next_resumes(reproduce):
     assert 1 < len(before) <= 3000
     after = before
     while len(after) <= len(before):
-        reproduce(*options, "--budget", "10s")
+        reproduce(*options, "--budget", "2s")
         after = (folder / "metrics.csv").read_text().splitlines()
     assert after[: len(before)] == before, "it resumed, and did not start again"

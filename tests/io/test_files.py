@@ -3,13 +3,23 @@
 import errno
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from fine.errors import FineError
+from fine.io import files
 from fine.io.files import read_json, remove_leftovers, write_json, write_text, written_whole
 from support.folders import contents
+from support.odd_files import (
+    NULL,
+    make_device,
+    make_pipe,
+    make_socket,
+    odd_files,
+    without_waiting,
+)
 
 
 def raising(number: int):
@@ -99,12 +109,18 @@ def test_what_a_killed_process_half_wrote_is_removed_and_nothing_else(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    ["[" * 100_000, '{"a": ' * 50_000, '{"a": "' + "x" * 20_000_000 + '"}'],
-    ids=["list", "dict", "long"],
+    ["[" * 100_000, '{"a": ' * 50_000],
+    ids=["list", "dict"],
 )
-def test_json_that_is_deep_or_long_is_refused(tmp_path, content):
+def test_json_that_is_deep_is_refused(tmp_path, content):
     (tmp_path / "file.json").write_text(content)
     with pytest.raises(FineError, match="cannot be read as JSON"):
+        read_json(tmp_path / "file.json")
+
+
+def test_json_that_is_long_is_refused(tmp_path):
+    (tmp_path / "file.json").write_text('{"a": "' + "x" * files.LARGEST_JSON + '"}')
+    with pytest.raises(FineError, match="expected a JSON file of at most 10,000,000"):
         read_json(tmp_path / "file.json")
 
 
@@ -149,3 +165,94 @@ def test_a_value_that_is_no_json_leaves_the_old_file(tmp_path):
     with pytest.raises(TypeError):
         write_json(path, {"a": object()})
     assert json.loads(path.read_text()) == {"a": 1} and len(contents(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("make", [make_pipe, make_socket, make_device])
+def test_what_is_no_file_is_refused_and_stays_what_it_is(tmp_path, make):
+    make(tmp_path / "odd")
+    before = (tmp_path / "odd").lstat()
+    with without_waiting(), pytest.raises(FineError, match="give the name of a regular file") as it:
+        write_text(tmp_path / "odd", "text")
+    assert str(tmp_path / "odd") in str(it.value) and "\n" not in str(it.value)
+    assert (tmp_path / "odd").lstat() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["odd"]
+
+
+@pytest.fixture
+def devices(tmp_path, monkeypatch):
+    """A folder in the place of /dev: nothing here may ever be tried on the real one."""
+    monkeypatch.setattr(files, "_DEVICES", tmp_path / "dev")
+    (tmp_path / "dev").mkdir()
+    return tmp_path / "dev"
+
+
+def test_a_device_of_the_system_is_written_to_and_stays_a_device(devices):
+    make_device(devices / "null")
+    write_json(devices / "null", {"a": 1})
+    with pytest.raises(KeyboardInterrupt), written_whole(devices / "null") as temporary:
+        temporary.write_text("half of")
+        raise KeyboardInterrupt
+    found = (devices / "null").lstat()
+    assert stat.S_ISCHR(found.st_mode) and found.st_rdev == NULL
+    assert [path.name for path in devices.iterdir()] == ["null"]
+
+
+def test_a_device_that_is_full_is_a_full_disk(devices):
+    make_device(devices / "full", os.makedev(1, 7))
+    with pytest.raises(FineError, match="the disk is full: could not write .*/dev/full"):
+        write_text(devices / "full", "text")
+    assert stat.S_ISCHR((devices / "full").lstat().st_mode)
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr", "fd/1"])
+def test_own_output_is_written_to_in_its_turn(devices, name, capfd):
+    print("before", flush=True)
+    write_json(devices / name, {"a": 1})
+    print("after", flush=True)
+    text = '{\n  "a": 1\n}\n'
+    in_turn = ("before\nafter\n", text) if name == "stderr" else (f"before\n{text}after\n", "")
+    assert capfd.readouterr() == in_turn and contents(devices) == {}
+
+
+def test_output_that_is_closed_is_one_line(devices):
+    for name in ("999999", "9" * 100):
+        with pytest.raises(FineError, match="could not write .*Bad file descriptor"):
+            write_text(devices / "fd" / name, "text")
+
+
+def test_a_link_is_refused_and_what_it_leads_to_is_not_touched(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "folder").mkdir()
+    for name, target in (("link", "../victim"), ("dangling", "../new"), ("loop", "loop")):
+        link = tmp_path / "folder" / name
+        link.symlink_to(target)
+        with pytest.raises(FineError, match="it is a link") as problem:
+            write_text(link, "text")
+        assert str(link) in str(problem.value) and link.is_symlink()
+    assert (tmp_path / "victim").read_text() == "precious" and not (tmp_path / "new").exists()
+
+
+def test_a_link_with_the_name_of_the_temporary_file_leads_nowhere(tmp_path):
+    """Its name can be guessed, so a folder that somebody shared may hold it."""
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / f".file.{os.getpid()}.part").symlink_to("victim")
+    write_text(tmp_path / "file", "text")
+    assert contents(tmp_path) == {"victim": b"precious", "file": b"text"}
+
+
+def test_of_leftovers_that_are_links_only_the_links_are_removed(tmp_path):
+    (tmp_path / "folder/.is.a.part").mkdir(parents=True)
+    (tmp_path / "victims").mkdir()
+    (tmp_path / "victims/file").write_text("precious")
+    for number, target in enumerate(("../victims/file", "../victims", "../missing")):
+        (tmp_path / f"folder/.x.{number}.part").symlink_to(target)
+    remove_leftovers(tmp_path / "folder")
+    kept = {"folder": None, "folder/.is.a.part": None, "victims": None}
+    assert contents(tmp_path) == {**kept, "victims/file": b"precious"}
+
+
+@odd_files
+def test_json_in_what_is_no_file_is_refused_without_waiting(tmp_path, make):
+    make(tmp_path / "config.json")
+    with without_waiting(), pytest.raises(FineError, match=r"config\.json"):
+        read_json(tmp_path / "config.json")

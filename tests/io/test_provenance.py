@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 
+import pytest
 import torch
 
 import fine.io.provenance
@@ -18,6 +19,12 @@ def test_provenance_names_versions_machine_and_commit():
     assert made["python"] == platform.python_version()
     assert platform.machine() in made["machine"]
     assert made["commit"] and all(isinstance(value, str) for value in made.values())
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 thread"), (2, "2 threads")])
+def test_threads_are_counted_in_words(monkeypatch, count, words):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: count)
+    assert provenance()["machine"].endswith(f", {words}")
 
 
 def test_an_installed_package_does_not_give_the_commit_of_the_repository_around_it(tmp_path):

@@ -21,12 +21,15 @@ class Outer:
     share: float = 0.5
     pairs: tuple[tuple[str, float], ...] = ()
     any: dict[str, Any] = field(default_factory=dict)
+    either: str | bool = ""
 
 
 def test_json_is_read_as_a_dataclass():
     whole = Outer(3, Inner("x"), 1, (("a", 2.0),), {"b": [1]})
     assert read_as(Outer, json.loads(json.dumps(asdict(whole)))) == whole
     assert read_as(Outer, {"number": 3, "inner": {}}) == Outer(3, Inner())
+    for either in (True, "true"):
+        assert read_as(Outer, {"number": 3, "inner": {}, "either": either}).either is either
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,8 @@ def test_json_is_read_as_a_dataclass():
         ({"pairs": [["a"]]}, "pairs has 1 parts where 2 are expected"),
         ({"pairs": "ab"}, "pairs is 'ab' where"),
         ({"any": []}, "any is '\\[\\]' where"),
+        ({"either": 1}, r"either is '1' where str \| bool is expected"),
+        ({"either": "a\0b"}, r"where str \| bool"),
     ],
 )
 def test_json_that_does_not_fit_is_named(changed, message):

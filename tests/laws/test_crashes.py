@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,7 +31,7 @@ MOMENTS = 50 if THOROUGH else 6
 def config(tmp_path_factory) -> RunConfig:
     """A run of a few tenths of a second, half of which it spends writing."""
     images = image_folder(tmp_path_factory.mktemp("images") / "noise")
-    task = Task(images=f"folder:{images}", rules="swap", train_count=32, test_count=2)
+    task = Task(images=f"folder:{images}", rules="swap", train_count=32, test_count=1)
     settings = {"encoder": "mlp", "symmetry": "none", "slots": 2}
     return RunConfig(task=task, training=Training(epochs=12, batch=16), settings=settings)
 
@@ -105,7 +104,7 @@ def resume_and_die(folder: Path, epoch: int) -> None:
 
 
 @pytest.mark.slow
-def test_kill_minus_nine_loses_at_most_an_epoch(config, whole, tmp_path):
+def test_kill_minus_nine_loses_at_most_an_epoch(config, whole, tmp_path, warm_python):
     folder = begun(config, tmp_path / "run")
     for epoch in (2, 5, 12):
         victim = SERVER.Process(target=resume_and_die, args=(folder, epoch))
@@ -114,8 +113,8 @@ def test_kill_minus_nine_loses_at_most_an_epoch(config, whole, tmp_path):
         assert victim.exitcode == -signal.SIGKILL and not Run(folder).finished
         rows = (folder / "metrics.csv").read_text().splitlines()
         assert len(rows) == 1 + epoch
-    command = [sys.executable, "-m", "fine", "train", "--resume", folder]  # the user's way
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    resumed = warm_python.run("-m", "fine", "train", "--resume", str(folder))  # the user's way
+    assert resumed.returncode == 0, resumed.stderr
     assert_same_files(folder, whole)
 
 
@@ -177,10 +176,53 @@ def test_a_second_process_in_a_run_folder_is_refused_with_the_number_of_the_firs
     finally:
         first.kill()
         first.join()
-    assert (folder / "lock").read_text() == str(first.pid)
+    assert int((folder / "lock").read_text()) == first.pid
     with locked(folder):  # what a dead process left locks nobody out
-        assert (folder / "lock").read_text() == str(os.getpid())
+        assert int((folder / "lock").read_text()) == os.getpid()
     assert not (folder / "lock").exists()
+
+
+def delete_a_busy_folder(folder: Path) -> None:
+    """Again if a file was written to it meanwhile."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("anew", [False, True], ids=["deleted", "begun anew"])
+def test_a_run_whose_folder_is_deleted_ends_and_touches_nothing(config, whole, tmp_path, anew):
+    """At moments of its own: in the middle of an epoch, of a write, or of a look at the folder."""
+    for attempt in range(20 if THOROUGH else 2):
+        folder = begun(with_training(config, epochs=100_000), tmp_path / f"busy{attempt}")
+        first = SERVER.Process(target=resume, args=(folder,))
+        first.start()
+        try:
+            while not Run(folder).checkpoint.exists():
+                assert first.is_alive()
+                time.sleep(0.02)
+            delete_a_busy_folder(folder)
+            if anew:
+                train(config, folder)
+            first.join(60)
+            assert first.exitcode == 1  # an error, in the process of a test
+        finally:
+            first.kill()
+            first.join()
+        if anew:
+            assert_same_files(folder, whole)
+        else:
+            assert not folder.exists()
+
+
+def test_a_lock_that_is_a_link_costs_nobody_a_file(config, tmp_path):
+    folder = begun(config, tmp_path / "run")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (folder / "lock").symlink_to(victim)
+    with pytest.raises(FineError, match="lock is a link or no ordinary file: expected a lock file"):
+        resume(folder)
+    assert victim.read_text() == "precious" and (folder / "lock").is_symlink()
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "lock"]
 
 
 def test_of_two_processes_that_start_a_run_at_once_one_is_refused(config, tmp_path):
@@ -209,15 +251,16 @@ def resize(disk: Path, kilobytes: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_stops_a_run_that_resumes_when_there_is_room(config, whole, small_disk):
+def test_a_full_disk_stops_a_run_that_resumes_when_there_is_room(
+    config, whole, small_disk, warm_python
+):
     run = Run(begun(config, small_disk / "run"))
     weights = (whole / "model.safetensors").stat().st_size // 1024
     checkpoint = 3 * weights  # Adam keeps two numbers for every weight
     # First there is too little room for one checkpoint, then for a second beside it.
     for room in (checkpoint // 2, checkpoint * 3 // 2):
         resize(small_disk, room)
-        command = [sys.executable, "-m", "fine", "train", "--resume", run.folder]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = warm_python.run("-m", "fine", "train", "--resume", str(run.folder))
         assert done.returncode == 2, done.stderr
         message = f"the disk is full: could not write {run.checkpoint}; free some space"
         assert message in done.stderr and done.stderr.count("\n") == 1

@@ -11,6 +11,7 @@ from fine.errors import FineError
 from fine.experiments import Cell, Failure, Ledger, Record
 from fine.experiments.ledger import FORMAT as LEDGER_FORMAT
 from fine.io.files import read_json
+from fine.io.tensors import read_tensors
 from fine.training import Run, resume
 from fine.training.run import FORMAT
 from laws.formats.make import CONFIG, CONTINUAL, answers, size
@@ -55,6 +56,14 @@ def test_a_stopped_run_is_resumed_to_the_same_answers(place, tmp_path):
     assert rows[:2] == (place / "stopped/metrics.csv").read_text().splitlines()
     assert len(rows) == 3
     torch.testing.assert_close(answers(tmp_path / "run"), expected_answers(place), **ROUNDING)
+
+
+@every_format
+def test_checkpoints_have_a_configuration_and_a_checksum_since_format_4(place):
+    texts = read_tensors(place / "stopped/state.safetensors")[1]
+    later = {"config", "checksum"} if int(place.name) >= 4 else set()
+    assert texts.keys() == {"progress", *later}
+    assert Run(place / "stopped").threads() == (1 if int(place.name) >= 4 else 0)
 
 
 @pytest.mark.slow

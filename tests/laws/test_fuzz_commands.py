@@ -1,4 +1,4 @@
-"""Whatever a command line holds: an exit code of 0, 1 or 2 and no traceback, within limits."""
+"""Whatever a command line holds: exit code 0, 1 or 2, no traceback, no escapes, within limits."""
 
 import contextlib
 import io
@@ -26,12 +26,16 @@ OPTIONS = {
     "learning-rate schedule grad-clip resample-each-epoch augment-images augment-puzzles "
     "conjugate train-count test-count results work cluster device data-root",
     "report": "results out protocol images",
+    "solve": "text model explain candidates allow-none out json",
+    "export": "help",
+    "bench": "compare",
 }
 LAST = {  # given last, so that it counts: what works should be quick
     "train": "--train-count 4 --test-count 2 --epochs 1 --task folder:images",
     "evaluate": "--test-count 2",
     "puzzles": "--count 1 --task folder:images",
     "reproduce": "--dry-run",
+    "bench": "--seconds 1e-9",
 }
 WORDS = (
     *("fine", "esbn", "rotation", "swap", "folder:images", "finished", "images", "table1", "all"),
@@ -59,6 +63,7 @@ def test_command_lines(fuzzed_runs, words):
     code, said = run(fuzzed_runs, words)
     assert code in (0, 1, 2), said
     assert "Traceback" not in said
+    assert all(line.isprintable() for line in said.split("\n")), said
 
 
 @pytest.mark.parametrize("command", OPTIONS)

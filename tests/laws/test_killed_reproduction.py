@@ -14,15 +14,22 @@ import pytest
 from fine.experiments import Cell, Ledger
 from fine.io.locks import locked
 from fine.training import Run
-from support.reproduce import OURS, TINY, reproduce_in_a_fork, swap_and_rotation
+from support.reproduce import (
+    OURS,
+    TINY,
+    reproduce_in_a_fork,
+    start_workers_warm,
+    swap_and_rotation,
+)
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def workplace(tmp_path, noisy_images, monkeypatch) -> Path:
+def workplace(tmp_path, noisy_images, monkeypatch, warm_python) -> Path:
     """An empty current folder except for a folder of images."""
     monkeypatch.chdir(tmp_path)
+    start_workers_warm(warm_python, monkeypatch)
     return tmp_path
 
 

@@ -94,7 +94,11 @@ def test_modules_are_imported_by_names_that_the_program_knows():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
     ]
-    assert calls == ["import_module(f'fine.cli.{name}')"]  # of COMMANDS
+    assert sorted(calls) == [
+        "import_module(f'fine.cli.{name}')",  # of COMMANDS
+        "import_module(f'fine.{_HOME_OF[name]}')",
+        "import_module(f'fine.{name}')",  # of _HOMES
+    ]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fine import ContinualConfig, RunConfig, Task, Training, Variant, load, pretrained
-from fine.cli import read_command
+from fine.cli.commands import read_command
 from fine.cli.train import Train
 from fine.continual import Lesson
 from fine.continual.lessons import LESSON

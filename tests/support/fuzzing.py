@@ -92,8 +92,23 @@ def _edited(whole: bytes, edits: list[tuple[int, str, bytes]]) -> bytes:
     return whole
 
 
+HOSTILE = (
+    "\x1b[31mred",
+    "\x1b]0;title\x07",
+    "\x9b2J",
+    "a\rb\nc",
+    "\u202eedoc",
+    "[bold]x[/]",
+    "[/]",
+    "[link=https://example.org]x",
+    ":smile:",
+)
+"""Texts that would do more in a terminal than to be seen."""
 TEXTS = st.text(max_size=30) | st.sampled_from(
-    ["", "\0", "\ud800", "../../x", "folder:", "all", "~no-one/x", "9" * 400, "-", "nan"]
+    [
+        *("", "\0", "\ud800", "../../x", "folder:", "all", "~no-one/x", "9" * 400, "-", "nan"),
+        *HOSTILE,
+    ]
 )
 NUMBERS = (
     st.integers(-3, 300)

@@ -6,9 +6,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import pytest
+
 from fine import cli
+from fine.cli.terminal import console
 from fine.experiments import Cell, make_experiment
+from fine.experiments.executors import WORKER, LocalProcesses
 from fine.training import Training
+from support.warm_python import WarmPython
 
 TINY = ("--train-count", "16", "--test-count", "8", "--epochs", "1", "--batch", "8")
 OURS = ("table1", "--images", "folder:images", "--models", "fine")
@@ -23,6 +28,13 @@ def swap_and_rotation() -> tuple[Cell, Cell]:
     return experiment.place("fine", "swap").cell, experiment.place("fine", "rotation").cell
 
 
+def start_workers_warm(python: WarmPython, patch: pytest.MonkeyPatch) -> None:
+    """Have cells run by the same program as ever, which need not import torch first."""
+    assert WORKER[0] == sys.executable
+    options = LocalProcesses.__init__.__kwdefaults__
+    patch.setitem(options, "command", (*python.command, *WORKER[1:]))
+
+
 def reproduce_in_a_fork(*arguments: str) -> int:
     """Start `fine reproduce` as a process that need not import torch first; returns its id."""
     with warnings.catch_warnings():
@@ -34,7 +46,7 @@ def reproduce_in_a_fork(*arguments: str) -> int:
     try:
         sys.argv = ["fine", "reproduce", *arguments]
         with Path("said").open("a", encoding="utf-8") as said, contextlib.redirect_stdout(said):
-            cli.console.file = said
+            console.file = said
             cli.main()
     finally:
         os._exit(0)

@@ -14,11 +14,13 @@ from fine.training.feed import Feed
 CPU = torch.device("cpu")
 NUMBERS = np.arange(32)
 AUGMENTED = [
-    Training(augment_images=True),
+    Training(augment_images="turns"),
+    Training(augment_images="edges+strokes+mask"),
+    Training(augment_images="all"),
     Training(augment_puzzles=4),
     Training(augment_puzzles=8),
     Training(conjugate=0.5),
-    Training(augment_images=True, augment_puzzles=8, conjugate=0.5),
+    Training(augment_images="all", augment_puzzles=8, conjugate=0.5),
 ]
 
 
@@ -37,14 +39,26 @@ def test_without_augmentation_puzzles_are_shown_as_they_are(puzzles):
 def test_augmentation_depends_on_seed_epoch_and_number_only(puzzles, training):
     whole = Feed(puzzles, training, 3, CPU)(NUMBERS)
     reversed_order = Feed(puzzles, training, 3, CPU)(NUMBERS[::-1].copy())
-    torch.testing.assert_close(reversed_order.images.flip(0), whole.images, rtol=0, atol=1e-6)
+    torch.testing.assert_close(reversed_order.images.flip(0), whole.images, rtol=0, atol=1e-5)
     halves = [Feed(puzzles, training, 3, CPU)(half).images for half in np.split(NUMBERS, 2)]
-    torch.testing.assert_close(torch.cat(halves), whole.images, rtol=0, atol=1e-6)
+    torch.testing.assert_close(torch.cat(halves), whole.images, rtol=0, atol=1e-5)
     other_epoch = Feed(puzzles, training, 4, CPU)(NUMBERS)
     other_seed = Feed(puzzles, replace(training, seed=1), 3, CPU)(NUMBERS)
     for other in (other_epoch, other_seed):
         assert not torch.equal(other.images, whole.images)
         assert torch.equal(other.answers, whole.answers)
+
+
+def test_images_turn_as_they_always_did_whatever_else_happens_to_them(puzzles):
+    """The bits of turns are those of runs that had no other part."""
+    turned = Feed(puzzles, Training(augment_images=True), 3, CPU)(NUMBERS).images
+    assert torch.equal(
+        Feed(puzzles, Training(augment_images="turns"), 3, CPU)(NUMBERS).images, turned
+    )
+    framed = Feed(puzzles, Training(augment_images="turns+frame"), 3, CPU)(NUMBERS).images
+    inside = (..., slice(6, 26), slice(6, 26))
+    assert torch.equal(framed[:, 0][inside], turned[:, 0][inside])
+    assert not torch.equal(framed, turned)
 
 
 @pytest.mark.parametrize("training", [Training(augment_puzzles=4), Training(augment_puzzles=8)])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fine.errors import FineError
+from fine.images.augmentation import PARTS
 from fine.training import PROTOCOLS, Training
 
 
@@ -19,6 +20,8 @@ from fine.training import PROTOCOLS, Training
         ({"schedule": "onecycle"}, "did you mean 'one-cycle'"),
         ({"augment_puzzles": 2}, "augment_puzzles is 2: give 1"),
         ({"conjugate": 1.5}, "conjugate is 1.5: give the share"),
+        ({"augment_images": "edgs"}, "did you mean 'edges'"),
+        ({"augment_images": "all+mask"}, "names 'all' and others"),
         ({"seed": 2**40}, "seed is"),
     ],
 )
@@ -60,9 +63,28 @@ def test_a_run_of_a_few_steps_has_positive_learning_rates(steps):
         ({"seed": 3}, True),
         ({"resample_each_epoch": True}, False),
         ({"augment_images": True}, False),
+        ({"augment_images": "mask"}, False),
+        ({"augment_images": ""}, True),
         ({"augment_puzzles": 4}, False),
         ({"conjugate": 0.1}, False),
     ],
 )
 def test_epochs_show_the_same_images_unless_something_changes_them(change, same):
     assert replace(Training(), **change).shows_the_same is same
+
+
+@pytest.mark.parametrize(
+    ("given", "parts"),
+    [
+        (False, ()),
+        ("", ()),
+        (True, ("turns",)),
+        ("turns", ("turns",)),
+        ("mask+edges+mask", ("edges", "mask")),
+        ("all", PARTS),
+    ],
+)
+def test_the_same_augmentation_is_the_same_training(given, parts):
+    training = Training(augment_images=given)
+    assert training.image_parts == parts and training.augment_images == "+".join(parts)
+    assert training == Training(augment_images="+".join(parts)) == replace(training)

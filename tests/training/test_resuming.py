@@ -39,7 +39,7 @@ def test_a_stopped_run_resumes_to_the_same_bits(tiny, finished, tmp_path, epoch)
     "changes",
     [
         {"resample_each_epoch": True},
-        {"augment_images": True},
+        {"augment_images": "all"},
         {"augment_puzzles": 8},
         {"conjugate": 0.5},
     ],

@@ -80,7 +80,7 @@ def change_settings(folder: Path, settings: dict[str, object]) -> None:
         (lambda f: (f / "config.json").write_text("{"), "cannot be read as JSON"),
         (
             lambda f: (f / "config.json").write_text('{"format": 99}'),
-            "has format 99, this version of fine reads format 3",
+            "has format 99, this version of fine reads format 4",
         ),
         (
             lambda f: (f / "config.json").write_text('{"format": 1}'),

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from fine.errors import FineError, unknown
 from fine.models.embedding_functions import compose_function
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.puzzles import FIRST
 from fine.puzzles.task import Task
@@ -95,7 +96,7 @@ def make_function_map(
 def function_vectors(model: FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, c, size, size) twice
     """The functions composed from pairs of images, as `Function.vector` has them: (b, weights)."""
     before, after = model.eval().encode(torch.stack((x, y), dim=1)).unbind(1)
-    return compose_function(model, [before], [after]).vector()
+    return check_finite(compose_function(model, [before], [after]).vector())
 
 
 def lay_out(vectors: Tensor, layout: str = "") -> tuple[Tensor, str]:

@@ -1,7 +1,7 @@
 """The measurements: each makes a table, in CPU time of one thread, from rounds of taking turns."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -12,7 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from fine.allocation import keep_freed_memory
 from fine.bench.results import Bench, Measured
 from fine.bench.steps import Parts, Solving, Step
-from fine.bench.timing import median_ratio, take_turns
+from fine.bench.timing import Limit, TimeIsUp, median_ratio, take_turns
+from fine.errors import FineError
 from fine.io.provenance import provenance
 from fine.models import MODELS
 from fine.puzzles.task import Task
@@ -32,24 +33,34 @@ GROWTH: Mapping[str, tuple[int, ...]] = {
 }
 """What `fine` is measured with besides its own settings, batch and grey images, one at a time."""
 
-Measure = Callable[[Task, float], Measured]
-"""(task, the moment to be ready by) -> a table."""
+Measure = Callable[[Task, Limit], Measured]
+"""(task, how long it may take) -> a table."""
 
 
 def measure(*, seconds: float = 120.0, say: Callable[[str], None] = lambda _: None) -> Bench:
-    """All tables, in about so many seconds; a slow machine takes longer, for three rounds each."""
+    """All tables that can be measured in so many seconds; those that do not fit are left out.
+
+    A table gets its share of the time for more rounds, but all that is left for its first ones.
+    """
     started, threads = time.monotonic(), torch.get_num_threads()
     torch.set_num_threads(1)
     keep_freed_memory()
+    tables = []
     try:
         task = few_puzzles()
-        tables = []
         for number, (what, make) in enumerate(TABLES.items(), 1):
             say(what)
-            tables.append(make(task, started + seconds * number / len(TABLES)))
-        return Bench(provenance(), round(time.monotonic() - started, 1), tuple(tables))
+            share = started + seconds * number / len(TABLES)
+            tables.append(make(task, Limit(enough=share, end=started + seconds)))
+    except TimeIsUp:
+        if not tables:
+            raise FineError(
+                f"seconds is {seconds:g}, too few for anything to be measured on this machine: "
+                "give more, such as 60"
+            ) from None
     finally:
         torch.set_num_threads(threads)
+    return Bench(provenance(), round(time.monotonic() - started, 1), tuple(tables))
 
 
 def few_puzzles() -> Task:
@@ -58,11 +69,20 @@ def few_puzzles() -> Task:
     return replace(task, train_count=256, test_count=1, train_classes=20, test_classes=20)
 
 
-def speeds(task: Task, until: float) -> Measured:
+def _steps(names: Iterable[str], task: Task, limit: Limit) -> dict[str, Step]:
+    """A training step of each model, if there is time to make them."""
+    steps = {}
+    for name in names:
+        limit.check()
+        steps[name] = Step(name, task, batch=BATCH)
+    return steps
+
+
+def speeds(task: Task, limit: Limit) -> Measured:
     """How fast each model trains and solves."""
-    steps = {name: Step(name, task, batch=BATCH) for name in MODELS}
+    steps = _steps(MODELS, task, limit)
     candidates = [call for step in steps.values() for call in (step, Solving(step))]
-    taken = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, until=until)
+    taken = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, limit=limit)
     training = dict(zip(steps, taken[0::2], strict=True))
     solving = dict(zip(steps, taken[1::2], strict=True))
     rows = {
@@ -78,32 +98,40 @@ def speeds(task: Task, until: float) -> Measured:
     return Measured("speed", title, "model", rows)
 
 
-def parts(task: Task, until: float) -> Measured:
+def parts(task: Task, limit: Limit) -> Measured:
     """Where the time of a step goes."""
-    models = {name: Parts(Step(name, task, batch=BATCH)) for name in COMPOSING}
+    models = {name: Parts(step) for name, step in _steps(COMPOSING, task, limit).items()}
     rows = {}
     calls = [_parts_of(part) for part in models.values()]
     candidates = [call for each in calls for call in each]
-    taken = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, until=until)
+    taken = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, limit=limit)
     count = len(calls[0])
     for number, name in enumerate(models):
         whole, *times = taken[count * number : count * (number + 1)]
-        shares = (100 * median_ratio(part, whole) for part in times)
-        optimise, render, encode, answer, remember = shares
-        rows[name] = {
-            "step, ms": 1000 * median(whole),
-            "rendering %": render,
-            "encoder %": encode,
-            "memory %": remember,
-            "backbone, metric, loss %": answer - remember,
-            "clip, Adam %": optimise,
-            "rest %": 100 - render - encode - answer - optimise,
-        }
+        shares = [100 * median_ratio(part, whole) for part in times]
+        rows[name] = {"step, ms": 1000 * median(whole), **_shares(*shares)}
     note = (
         "The rest is what Python and the trainer do between the parts, and what is not measured "
-        "well."
+        "well. Parts that take longer alone than in the step are scaled to 100 % together."
     )
     return Measured("parts", f"A training step by part, {BATCH} puzzles", "model", rows, note)
+
+
+def _shares(
+    optimise: float, render: float, encode: float, answer: float, remember: float
+) -> dict[str, float]:
+    """Shares of a step in %, which add up to 100, from those measured, which need not."""
+    together = optimise + render + encode + answer
+    scale = 100 / max(100.0, together)
+    memory = min(remember, answer)
+    return {
+        "rendering %": scale * render,
+        "encoder %": scale * encode,
+        "memory %": scale * memory,
+        "backbone, metric, loss %": scale * (answer - memory),
+        "clip, Adam %": scale * optimise,
+        "rest %": max(0.0, 100 - together),
+    }
 
 
 def _parts_of(part: Parts) -> tuple[Callable[[], object], ...]:
@@ -111,14 +139,14 @@ def _parts_of(part: Parts) -> tuple[Callable[[], object], ...]:
     return part.step, part.optimise, part.render, part.encode, part.answer, part.remember
 
 
-def processor(task: Task, until: float) -> Measured:
+def processor(task: Task, limit: Limit) -> Measured:
     """How much of the machine's peak the encoder reaches."""
-    models = {name: Parts(Step(name, task, batch=BATCH)) for name in COMPOSING}
+    models = {name: Parts(step) for name, step in _steps(COMPOSING, task, limit).items()}
     operations = {name: _operations(part.encode) for name, part in models.items()}
     left, right = torch.randn(2, SIDE, SIDE)
     candidates = [lambda: left @ right, *(part.encode for part in models.values())]
     rounds = 2 * ROUNDS
-    peak, *taken = take_turns(candidates, rounds=rounds, clock=time.process_time, until=until)
+    peak, *taken = take_turns(candidates, rounds=rounds, clock=time.process_time, limit=limit)
     product = 2 * SIDE**3
     rows = {
         f"encoder of {name}": {
@@ -141,17 +169,18 @@ def processor(task: Task, until: float) -> Measured:
     return Measured("processor", title, "what", rows, note)
 
 
-def growth(task: Task, until: float) -> Measured:
+def growth(task: Task, limit: Limit) -> Measured:
     """What larger settings cost."""
     steps = {}
     for name, values in GROWTH.items():
         for value in values:
+            limit.check()
             shown = replace(task, channels=value) if name == "channels" else task
             batch = value if name == "batch" else BATCH
             settings = {} if name in ("batch", "channels") else {name: value}
             steps[f"{name} {value}"] = Step("fine", shown, batch=batch, settings=settings)
     candidates = list(steps.values())
-    times = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, until=until)
+    times = take_turns(candidates, rounds=ROUNDS, clock=time.process_time, limit=limit)
     taken = dict(zip(steps, times, strict=True))
     usual = taken[f"batch {BATCH}"]
     rows = {}

@@ -55,6 +55,11 @@ class Bench:
     """How long it took."""
     tables: tuple[Measured, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """The tables that were measured."""
+        return [table.name for table in self.tables]
+
     def table(self, name: str) -> Measured:
         """The table of this name."""
         return next(table for table in self.tables if table.name == name)

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
-from rich.table import Table
+from rich.text import Text
 
 from fine.bench import Measured, measure, read_bench
+from fine.bench.results import NAMES
 from fine.cli.arguments import options
+from fine.cli.tables import print_in_pieces
 from fine.cli.terminal import console, say
 from fine.errors import FineError
 
@@ -20,7 +22,8 @@ class Bench:
     compare: Path | None = None
     """A JSON file of an earlier bench: also show every number relative to the one in it."""
     seconds: float = 120.0
-    """About how long to measure; less is less exact."""
+    """How long to measure, in all; less is less exact, and tables for which there is no time are
+    left out."""
 
     def run(self) -> None:
         if not 0 < self.seconds <= 3600:
@@ -33,6 +36,8 @@ class Bench:
             )
         for table in bench.tables:
             show(table)
+        if left_out := [name for name in NAMES if name not in bench.names]:
+            say(f"left out for lack of time: {', '.join(left_out)}; give more --seconds")
         if old is not None:
             for table in bench.against(old):
                 show(table)
@@ -47,19 +52,15 @@ class Bench:
 
 
 def show(measured: Measured) -> None:
-    """A table of numbers."""
-    table = Table(
-        measured.of,
-        title=measured.title,
-        title_justify="left",
-        caption=measured.note,
-        caption_justify="left",
-    )
-    for column in measured.columns:
-        table.add_column(column, justify="right")
-    for row, numbers in measured.rows.items():
-        table.add_row(row, *(as_text(numbers.get(column)) for column in measured.columns))
-    console.print(table)
+    """A table of numbers, with its title above and its note below."""
+    columns = {
+        column: [as_text(numbers.get(column)) for numbers in measured.rows.values()]
+        for column in measured.columns
+    }
+    console.print(Text(measured.title, style="table.title"))
+    print_in_pieces(measured.of, columns, list(measured.rows))
+    if measured.note:
+        console.print(Text(measured.note, style="table.caption"))
 
 
 def as_text(number: float | None) -> str:

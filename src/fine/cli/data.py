@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.table import Table
+from rich.table import Column, Table
 
 from fine.cli.arguments import options
 from fine.cli.options import DataRoot
@@ -45,7 +45,7 @@ class Data:
         actions[self.action](names, root)
 
     def _show(self, names: tuple[str, ...], root: Path) -> None:
-        table = Table("source", "file", "state", "MB", "what")
+        table = Table("source", Column("file", no_wrap=True), "state", "MB", "what")
         rows = [row for row in status(root) if row.source in names]
         for row in rows:
             what = row.detail if row.state == "present" else ""
@@ -66,7 +66,7 @@ class Data:
             found = verify(name, root)
             say(
                 f"{name}: whole, {found.images:,} images of {found.classes:,} classes, "
-                f"{found.channels} channels"
+                f"{found.channels} {'channel' if found.channels == 1 else 'channels'}"
             )
             for path, matches in found.official.items():
                 say(f"  {path.name}: {CHECKSUMS[matches]}")

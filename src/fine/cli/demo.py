@@ -1,5 +1,7 @@
 """`fine demo`"""
 
+import os
+import sys
 from importlib.util import find_spec
 
 from fine.cli.arguments import options
@@ -34,4 +36,10 @@ class Demo:
 
         bundled = image_models()
         models = list(dict.fromkeys([self.model, *bundled] if self.model else bundled))
-        serve(models, host=self.host, port=self.port, open_page=not self.no_open, say=say)
+        ended_by = serve(
+            models, host=self.host, port=self.port, open_page=not self.no_open, say=say
+        )
+        # Threads of torch may still compute: a usual end would wait for them, or be an abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(128 + ended_by)

@@ -11,7 +11,8 @@ from torch import nn
 
 from fine.cli.arguments import options
 from fine.cli.options import DataRoot, MachineOptions, VariantOptions
-from fine.cli.terminal import console, print_evaluation, say
+from fine.cli.scores import print_evaluation
+from fine.cli.terminal import console, say
 from fine.distributed import ProcessGroup
 from fine.drawing import draw_evaluation, sheet_format
 from fine.errors import FineError

@@ -9,7 +9,8 @@ from rich.table import Table
 
 from fine.cli.arguments import given, options
 from fine.cli.options import CountOptions, MachineOptions, TrainedModel
-from fine.cli.terminal import console, print_evaluation, say
+from fine.cli.scores import print_evaluation
+from fine.cli.terminal import console, say
 from fine.cli.train import progress_bar
 from fine.continual.lessons import LESSON, PUZZLES, Lesson, free_folder
 from fine.evaluation import Evaluation, evaluate

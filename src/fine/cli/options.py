@@ -10,10 +10,12 @@ from typing import Annotated
 
 import torch
 import tyro
+from tyro.constructors import PrimitiveConstructorSpec
 
 from fine.cli.arguments import field_docstrings, given, options
 from fine.continual import ContinualConfig
 from fine.errors import FineError, unknown
+from fine.images.augmentation import PARTS, TURNS
 from fine.models.registry import MODELS
 from fine.pretrained import names
 from fine.puzzles.task import PRESETS, Task
@@ -77,8 +79,23 @@ Protocol = Annotated[
         metavar="NAME", help=f"How models are trained: {'; '.join(map(_protocol, PROTOCOLS))}."
     ),
 ]
+ImageParts = Annotated[
+    str | None,
+    PrimitiveConstructorSpec(
+        nargs="*",  # by itself it means turns, as it did when there was no other part
+        metavar="PART …",
+        instance_from_str=lambda words: "+".join(words) or TURNS,
+        is_instance=lambda value: isinstance(value, str | None),
+        str_from_instance=lambda value: [value or ""],
+    ),
+    tyro.conf.arg(
+        metavar="PART …",
+        help="Make every image of a puzzle unlike itself before any rule, at random each time: "
+        f"all, or parts such as edges+mask+frame, of {', '.join(PARTS)}; without any: {TURNS}.",
+    ),
+]
 DataRoot = Annotated[str, tyro.conf.arg(metavar="FOLDER", help=field_docstrings(Task)["data_root"])]
-Device = Annotated[str, tyro.conf.arg(help="cpu or cuda.")]
+Device = Annotated[str, tyro.conf.arg(help="cpu, cuda or mps.")]
 
 
 def find_protocol(name: str) -> Training:
@@ -94,7 +111,8 @@ def use_device(device: str, threads: int) -> None:
         torch.zeros(1, device=device).item()  # reading it back also refuses `meta`, without numbers
     except (RuntimeError, AssertionError) as problem:
         raise FineError(
-            f"device '{device}' cannot be used here: choose cpu, or cuda on a machine that has it"
+            f"device '{device}' cannot be used here: choose cpu, or cuda or mps on a machine that "
+            "has it"
         ) from problem
     cores = os.cpu_count() or 1
     if not 0 <= threads <= cores:  # more than cores would wait for each other
@@ -149,7 +167,7 @@ class TrainingOptions:
     schedule: str | None = None
     grad_clip: float | None = None
     resample_each_epoch: bool = False
-    augment_images: bool = False
+    augment_images: ImageParts = None
     augment_puzzles: int | None = None
     conjugate: float | None = None
 

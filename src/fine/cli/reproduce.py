@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 from rich.table import Table
+from rich.text import Text
 
 from fine.cli.arguments import given, options
 from fine.cli.options import CountOptions, Device, TrainingOptions, use_device
@@ -219,7 +220,7 @@ def print_comparison(comparison: Comparison) -> None:
     A table that is wider than the terminal comes in several pieces.
     """
     experiment = comparison.experiment
-    say(f"\n{experiment.name}: {experiment.title}")
+    say("", f"{experiment.name}: {experiment.title}")
     # A row's name takes 17 characters, a number with its ± and frame up to 16.
     room = max(1, (console.width - 17) // 16)
     for at in range(0, len(experiment.columns), room):
@@ -236,5 +237,7 @@ def print_comparison(comparison: Comparison) -> None:
         say(line)
 
 
-def _two_lines(entry: Entry, with_paper: bool) -> str:
-    return f"[dim]{entry.paper or '–'}[/]\n{entry}" if with_paper else str(entry)
+def _two_lines(entry: Entry, with_paper: bool) -> Text:
+    if not with_paper:
+        return Text(str(entry))
+    return Text.assemble((str(entry.paper or "–"), "dim"), f"\n{entry}")

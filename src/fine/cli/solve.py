@@ -1,6 +1,5 @@
 """`fine solve`"""
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +9,9 @@ from torch import Tensor
 
 from fine.cli.arguments import options
 from fine.cli.options import TrainedModel
-from fine.cli.terminal import console, say
+from fine.cli.terminal import console, print_json, say
 from fine.drawing.terminal import choice_name, show_bar, show_solved
-from fine.errors import FineError
+from fine.errors import FineError, printable
 from fine.evaluation.calibration import FILE
 from fine.images.letters import check_text
 from fine.inference import (
@@ -85,7 +84,7 @@ class Solve:
             with written_whole(self.out) as temporary:
                 solution.drawn.image.save(temporary, format="PNG")
         if self.json:
-            print(json.dumps(self._as_json(solution), indent=2, ensure_ascii=False))
+            print_json(self._as_json(solution))
         else:
             self._show(solution)
 
@@ -168,7 +167,7 @@ class Solve:
         seen = solution.seen.mul(255).round().byte().cpu()
         show_solved(seen, console=console, chosen=chosen)
         if answer is not None:
-            names = [path.name for path in self.images[3:]]
+            names = [printable(path.name) for path in self.images[3:]]
             for number, probability in enumerate(answer.probabilities):
                 name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
                 show_bar(name, probability, console=console, chosen=number == chosen)
@@ -179,10 +178,10 @@ class Solve:
         for doubt in judged.doubts if judged is not None else ():
             say(f"doubt: {doubt}")
         if solution.rules:
-            say("\nthe composed function does nearly the same as")
+            say("", "the composed function does nearly the same as")
             _list_rules(solution.rules)
         if solution.drawn is not None:
-            say(f"\nthe answer, if it is one of the {self.candidates} rules")
+            say("", f"the answer, if it is one of the {self.candidates} rules")
             _list_rules(solution.drawn.rules[:3])
             if self.out is not None:
                 say(f"drawn to {self.out}")
@@ -205,11 +204,11 @@ class Solve:
             return
         content = {"model": self._model, "answer": answer.text, "probability": answer.probability}
         rules = [asdict(rule) for rule in answer.rules]
-        print(json.dumps({**content, "rules": rules}, indent=2))
+        print_json({**content, "rules": rules})
 
     def _show_text(self, answer: TextAnswer) -> None:
         x, y, new = self.text
-        say(f"{x} → {y}, so {new} → {answer.text}\n")
+        say(f"{x} → {y}, so {new} → {answer.text}", "")
         width = max(len(rule.rule) for rule in answer.rules)
         longest = max(len(rule.answer) for rule in answer.rules)
         for rule in answer.rules:
@@ -217,9 +216,9 @@ class Solve:
             chosen = rule.answer == answer.text
             show_bar(name, rule.probability, console=console, chosen=chosen)
         if any(rule.explains for rule in answer.rules):
-            say(f"\n= makes {y} of {x}: these come first")
+            say("", f"= makes {y} of {x}: these come first")
         else:
-            say(f"\nno rule makes {y} of {x}: the most probable is taken")
+            say("", f"no rule makes {y} of {x}: the most probable is taken")
 
 
 def _list_rules(rules: tuple[NamedRule, ...]) -> None:

@@ -1,51 +1,112 @@
-"""The console that commands print to, and what several of them print."""
+"""What commands print to: consoles on which text from files and command lines can do no harm."""
 
-from typing import NoReturn
+import contextlib
+import errno
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from fine.errors import FineError, printable
-from fine.evaluation import Evaluation
-
-console = Console()
 
 
-def say(text: str) -> None:
-    """Print lines as they are: not wrapped, so that paths can be copied, and with [brackets]."""
-    lines = "\n".join(map(printable, text.split("\n")))
-    console.print(lines, markup=False, highlight=False, soft_wrap=True)
+class PlainConsole(Console):
+    """A console on which text is text, wherever it comes from.
+
+    Nothing in [brackets] or between :colons: is a style or an emoji, and � stands for what would
+    move the cursor. Styles are given as `Text`.
+    """
+
+    def __init__(self, *, stderr: bool = False):
+        super().__init__(markup=False, emoji=False, stderr=stderr)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                lines = map(printable, segment.text.split("\n"))
+                yield Segment("\n".join(lines), segment.style)
+
+
+console = PlainConsole()
+
+
+def say(*lines: str) -> None:
+    """Print lines as they are: not wrapped, so that paths can be copied; without any, an empty one.
+
+    A line stays one, even with a path in it that has line breaks.
+    """
+    for line in lines or ("",):
+        console.print(printable(line), highlight=False, soft_wrap=True)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON, with the characters that would move the cursor as escapes."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    print(re.sub(r"[^\n -~]", _escaped, text))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    letter = match[0]
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
 def fail(problem: FineError) -> NoReturn:
     """Say what is wrong in one line, and exit with code 2."""
-    text = f"[bold red]error:[/] {escape(str(problem))}"
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    text = Text.assemble(("error:", "bold red"), f" {problem}")
+    PlainConsole(stderr=True).print(text, soft_wrap=True)
     raise SystemExit(2) from None
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Accuracy beside the chance levels, and where the mistakes are."""
-    puzzles, accuracy = evaluation.puzzles, evaluation.accuracy
-    low, high = evaluation.interval
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_row(
-        "[bold]accuracy[/]",
-        f"[bold green]{accuracy:.1%}[/]",
-        f"95 % interval {low:.1%} – {high:.1%}",
-    )
-    chances, choices = puzzles.chances, evaluation.probabilities.shape[1]
-    if "right object, rule ignored" in chances:
-        ignoring = chances["right object, rule ignored"]
-        table.add_row("right object only", f"{ignoring:.1%}", "chance when the rule is ignored")
-    among = {3: "three", 4: "four", 5: "five"}.get(choices, str(choices))
-    table.add_row("blind", f"{chances['blind']:.1%}", f"chance of a guess among {among}")
-    shares = evaluation.mistakes.items()
-    mistakes = ", ".join(f"{share:.1%} {name.removesuffix(' wrong')}" for name, share in shares)
-    table.add_row("mistakes", f"{1 - accuracy:.1%}", mistakes)
-    say(
-        f"\n{len(puzzles):,} test puzzles, {puzzles.rules.name} over {puzzles.images.name} never "
-        "seen in training"
-    )
-    console.print(table)
+def only_one_speaks() -> None:
+    """Under torchrun, the first process prints for all of them."""
+    rank = os.environ.get("RANK", "0")
+    if not rank.isdecimal():
+        raise FineError(f"RANK is '{rank}': expected a number, as torchrun sets it; unset it")
+    console.quiet = int(rank) > 0
+
+
+@contextlib.contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """End with one line and exit code 2 if a command is refused, by us or by the system."""
+    try:
+        yield
+    except FineError as problem:
+        fail(problem)
+    except (MemoryError, RuntimeError) as problem:
+        # Python's own MemoryError has no text; torch's is a RuntimeError.
+        if not isinstance(problem, MemoryError) and "memory" not in str(problem).lower():
+            raise
+        fail(
+            FineError(
+                "there is not enough memory for this: use a smaller --batch, fewer slots or fewer "
+                "puzzles"
+            )
+        )
+    except BrokenPipeError:  # the reader went away, as in `fine … | head`
+        _drop_output()
+        raise SystemExit(1) from None
+    except OSError as problem:
+        if problem.errno == errno.ENOSPC and problem.filename is None:  # `fine … > log.txt`
+            _drop_output()
+            fail(FineError("the disk is full: what is printed could not be written to its file"))
+        if problem.filename is None:
+            raise
+        # A name too long for a file, a folder without permission.
+        fail(
+            FineError(f"{problem.filename} cannot be used ({problem.strerror}): give another path")
+        )
+
+
+def _drop_output() -> None:
+    """Leave nothing for Python to write when it ends, for that would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,12 +22,14 @@ from fine.cli.options import (
     TrainingOptions,
     VariantOptions,
 )
-from fine.cli.terminal import console, print_evaluation, say
+from fine.cli.scores import print_evaluation
+from fine.cli.terminal import console, say
 from fine.continual import ContinualConfig
 from fine.models.string_encoder import STRING_SETTINGS
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN
 from fine.training import resume, train
+from fine.training.api import other_threads
 from fine.training.progress import ProgressBar
 from fine.training.protocols import Training
 from fine.training.run import Run, RunConfig
@@ -63,12 +65,15 @@ class Train:
         self.machine.use()
         if self.machine.resume is not None:
             folder, config = self.machine.resume, Run(self.machine.resume).config()
+            if line := other_threads(Run(folder), self.machine.threads):
+                say(line)
         else:
             folder, config = self.out or self._free_folder(), self.config()
         title = f"training {config.model} on {described(config)} in {folder}"
         with progress_bar(config, folder, title) as progress:
             if self.machine.resume is not None:
-                evaluation = resume(folder, device=self.machine.device, progress=progress)
+                device, threads = self.machine.device, self.machine.threads
+                evaluation = resume(folder, device=device, threads=threads, progress=progress)
             else:
                 evaluation = train(config, folder, device=self.machine.device, progress=progress)
         print_evaluation(evaluation)

@@ -20,7 +20,17 @@ GROWING = ("grow", "anchor")
 
 @dataclass(frozen=True)
 class ContinualConfig(RunConfig):
-    """A run that learns families of rules one after another, or one stage of such a run."""
+    """A run that learns families of rules one after another, or one stage of such a run.
+
+    Examples:
+        >>> import fine
+        >>> config = fine.ContinualConfig(
+        ...     task=fine.Task.preset("glyphs", rules="translation+reflection+swap"),
+        ...     model="fine-grouped",
+        ...     settings={"slots": 12, "groups": 3},
+        ... )
+        >>> config.check()
+    """
 
     strategy: str = "anchor"
     """The continual learning strategy: plain, grow, anchor or rehearsal."""

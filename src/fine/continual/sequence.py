@@ -25,7 +25,7 @@ from fine.drawing import draw_evaluation
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.evaluation.metrics import by_family
-from fine.io.files import read_json, write_json, write_text
+from fine.io.files import read_json, remove_leftovers, write_json, write_text
 from fine.io.provenance import provenance
 from fine.io.tensors import read_tensors, save_tensors
 from fine.models import MODELS
@@ -34,10 +34,10 @@ from fine.pretrained import load
 from fine.puzzles import OBJECT_CHANCE
 from fine.puzzles.task import Task
 from fine.rules import FAMILIES, rule_set
-from fine.training.api import resume_locked
+from fine.training.api import lock_for_all, resume_locked
 from fine.training.progress import Progress
 from fine.training.protocols import Training
-from fine.training.run import Run, RunConfig, register_run_kind
+from fine.training.run import Run, RunConfig, difference, register_run_kind
 
 FROZEN_EPOCHS, FROZEN_RATE = 4, 2
 """How many times the epochs, and the learning rate, where the encoder is frozen: embeddings are
@@ -166,25 +166,65 @@ class SequenceTrainer:
 
     def complete(self, progress: Progress) -> Evaluation:
         """Learn the families that are left, and keep the last model as that of the sequence."""
+        if self.group.first:
+            self._prepare()
+        self.group.wait()
         test_puzzles = self.config.task.test_puzzles()
         rows: list[Row] = []
-        for number, (family, folder, config) in enumerate(self.stages):
-            run = Run(folder)
-            if not run.exists:
-                run.save_config(config)  # a stage is resumed from it, whether it has begun or not
-            if not run.finished:
-                overall = _StageProgress(progress, self.config, self.stages, number)
-                resume_locked(folder, device=str(self.device), progress=overall)
-            record, last = folder / "families.json", number == len(self.stages) - 1
-            if not record.exists() or last:
-                model = load(folder, device=self.device)
-                evaluation = evaluate(model, test_puzzles, device=self.device)
-                rows_by_family = by_family(evaluation.by_rule())
-                accuracy = {name: round(right, 5) for name, _, right in rows_by_family}
-                write_json(record, {"family": family, "accuracy": accuracy})
-            rows.append(read_json(record))
-        self._finish(rows, evaluation)
+        for number, stage in enumerate(self.stages):
+            with lock_for_all(stage.folder):
+                self._learn(number, progress)
+                record, last = stage.folder / "families.json", number == len(self.stages) - 1
+                if not record.exists() or last:
+                    model = load(stage.folder, device=self.device)
+                    evaluation = evaluate(model, test_puzzles, device=self.device)
+                    rows_by_family = by_family(evaluation.by_rule())
+                    accuracy = {name: round(right, 5) for name, _, right in rows_by_family}
+                    self.group.wait()  # until no other process asks whether it is there
+                    if self.group.first:
+                        write_json(record, {"family": stage.family, "accuracy": accuracy})
+                    self.group.wait()
+                rows.append(read_json(record))
+        if self.group.first:
+            self._finish(rows, evaluation)
+        self.group.wait()
         return evaluation
+
+    def _prepare(self) -> None:
+        """Refuse stages that are not of this sequence, and delete what a killed process left."""
+        for stage in self.stages:
+            run = Run(stage.folder)
+            if stage.folder.is_symlink():
+                raise FineError(
+                    f"{stage.folder} is a link: expected a folder of this sequence; delete it to "
+                    "learn this family here"
+                )
+            changed = difference(run.config(), stage.config) if run.exists else ""
+            if changed:
+                raise FineError(
+                    f"{stage.folder} does not fit {self.run.folder} any more ({changed}): put it "
+                    "back in config.json, or train in another folder"
+                )
+        remove_leftovers(self.run.folder)
+
+    def _learn(self, number: int, progress: Progress) -> None:
+        """Train what is left of a stage."""
+        stage = self.stages[number]
+        run = Run(stage.folder)
+        if self.group.first:
+            remove_leftovers(stage.folder)
+        if run.finished:
+            return
+        if self.group.first and not run.checkpoint.exists():
+            # Written again if it is there: the folder that it starts from may have been moved.
+            run.save_config(stage.config)
+        self.group.wait()
+        resume_locked(
+            stage.folder,
+            device=str(self.device),
+            threads=torch.get_num_threads(),
+            progress=_StageProgress(progress, self.config, self.stages, number),
+        )
 
     def _finish(self, rows: list[Row], evaluation: Evaluation) -> None:
         """Make the folder of the sequence a run like any other: weights, all epochs, result."""

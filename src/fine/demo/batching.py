@@ -7,6 +7,7 @@ The thread takes the first request, waits a few milliseconds for others, and ans
 """
 
 import asyncio
+import contextlib
 import queue
 import threading
 import time
@@ -21,12 +22,6 @@ GATHER = 0.004
 """Seconds to wait for other requests after the first."""
 MOST = 32
 """Requests in a batch; more gain nothing and keep the first one waiting."""
-WAITING = 1024
-"""Requests that may wait; one more is refused."""
-
-
-class TooBusyError(Exception):
-    """Too many requests are waiting."""
 
 
 class Batcher(Generic[Request, Answer]):
@@ -38,25 +33,24 @@ class Batcher(Generic[Request, Answer]):
         *,
         gather: float = GATHER,
         most: int = MOST,
-        waiting: int = WAITING,
     ):
         self.answer_all, self.gather, self.most = answer_all, gather, most
         self.batches, self.answered = 0, 0
-        self._queue: queue.Queue[tuple[Request, Future[Answer]] | None] = queue.Queue(waiting)
+        self._queue: queue.Queue[tuple[Request, Future[Answer]] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="batcher", daemon=True)
         self._thread.start()
 
     async def ask(self, request: Request) -> Answer:
-        """The answer, as soon as its batch is done; TooBusyError if the queue is full."""
+        """The answer, as soon as its batch is done."""
         future: Future[Answer] = Future()
-        try:
-            self._queue.put_nowait((request, future))
-        except queue.Full:
-            raise TooBusyError from None
+        self._queue.put((request, future))
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Answer the requests that wait, then end the thread."""
+        """Cancel the requests that wait, finish the batch at work, and end the thread."""
+        with contextlib.suppress(queue.Empty):
+            while entry := self._queue.get_nowait():
+                entry[1].cancel()
         self._queue.put(None)
         self._thread.join()
 

@@ -1,9 +1,9 @@
 """Endpoints for what the page offers: models, sources and rules, images to start from, maps."""
 
+import functools
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.concurrency import run_in_threadpool
 
 from fine.demo.messages import (
     About,
@@ -38,25 +38,22 @@ def routes(models: Models) -> APIRouter:
             puzzles=PUZZLES,
         )
 
-    @router.get("/pictures/{source}")
+    @router.get("/images/{source}")
     async def image(
         source: Name, model: Name, number: Annotated[int, Query(ge=0, lt=2**32)] = 0
     ) -> RandomImage:
         """An image of a source, in the size and channels of a model; the number selects it."""
         solver = models[model]
-        images = await run_in_threadpool(
-            images_of, source, channels=solver.channels, size=solver.size
-        )
-        place = number % len(images.pixels)
-        name = images.class_names[int(images.labels[place])]
-        return RandomImage(picture=write_png(images.pixels[place] / 255), name=name)
+        await models.prepare(images_of, source, channels=solver.channels, size=solver.size)
+        return await models.work(_random_image, solver, source, number)
 
     @router.get("/map")
     async def function_map(model: Name, family: Name = EVERYTHING) -> list[MapPoint]:
         """Functions composed from many example pairs, in two dimensions; of all families or one."""
         solver = models[model]
         solver.check_map(family)
-        return await run_in_threadpool(_map_points, solver, family)
+        await models.prepare(Solver.map, solver, family)
+        return await models.work(_map_points, solver, family)
 
     return router
 
@@ -70,6 +67,7 @@ def _source_info(name: str) -> SourceInfo:
     return SourceInfo(name=name, title=TITLES[name], colour=name in COLOURED)
 
 
+@functools.cache
 def _family_info(family: Family) -> FamilyInfo:
     return FamilyInfo(
         name=family.name,
@@ -78,6 +76,13 @@ def _family_info(family: Family) -> FamilyInfo:
         rules=[list(parameters) for parameters in family.grid],
         words=[in_words(Rule(family, parameters)) for parameters in family.grid],
     )
+
+
+def _random_image(solver: Solver, source: str, number: int) -> RandomImage:
+    images = images_of(source, channels=solver.channels, size=solver.size)
+    place = number % len(images.pixels)
+    name = images.class_names[int(images.labels[place])]
+    return RandomImage(image=write_png(images.pixels[place] / 255), name=name)
 
 
 def _map_points(solver: Solver, family: str) -> list[MapPoint]:

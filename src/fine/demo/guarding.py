@@ -1,11 +1,25 @@
-"""Protects the server: limits the size of requests, and adds security headers to responses."""
+"""Protects the server: checks who is asked for what, limits requests, adds security headers.
+
+It surrounds the whole application, so that every answer carries the headers, also those to requests
+that are refused before they are read, and those to requests that fail.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection
 
 from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fine.demo.admission import Admission, TooBusyError
+from fine.demo.hosts import host_of, is_own_host
+from fine.demo.refusing import refusal
 
 LARGEST_BODY = 1_000_000
 """Bytes of a request; a puzzle with eight choices has about 15,000."""
+SMALL_BODY = 50_000
+MOST_HELD = 100_000_000
+"""Bytes of all requests that are being read or answered, not counting small ones."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -22,48 +36,106 @@ HEADERS = {
 }
 """The page may load its own files and nothing else, and no other page may frame it."""
 
+logger = logging.getLogger("fine.demo")
+
+
+class TooLargeError(Exception):
+    """A request has more bytes than any should have."""
+
+
+class LeftError(Exception):
+    """The visitor has gone before the request was there."""
+
 
 class Guard:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp):
-        self.app = app
+    def __init__(self, app: ASGIApp, *, names: Collection[str], admission: Admission):
+        self.app, self.names, self.admission = app, names, admission
+        self.held = 0
+        """Bytes of large requests in memory."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        started = False
 
         async def guarded_send(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
             await send(message)
 
-        # The body is read here, up to the limit, whatever length it claims to have.
-        body, more = b"", True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > LARGEST_BODY:
-                reason = (
-                    f"the request is larger than {LARGEST_BODY:,} bytes: "
-                    "send fewer or smaller images"
-                )
-                response = JSONResponse({"error": reason}, status_code=413)
-                await response(scope, receive, guarded_send)
-                return
-        replayed = False
+        async def refuse(status: int, reason: str, headers: dict[str, str] | None = None) -> None:
+            if not started:
+                await refusal(status, reason, headers)(scope, receive, guarded_send)
 
-        async def replay() -> Message:
-            nonlocal replayed
-            if replayed:
-                return await receive()
-            replayed = True
-            return {"type": "http.request", "body": body, "more_body": False}
+        if not is_own_host(scope, self.names):
+            await refuse(421, self._wrong_host(scope))
+            return
+        try:
+            await self._answer(scope, receive, guarded_send)
+        except LeftError:
+            pass
+        except TooLargeError:
+            reason = f"the request is larger than {LARGEST_BODY:,} bytes: send less"
+            await refuse(413, reason)
+        except TooBusyError as busy:
+            seconds = "a second" if busy.retry_after == 1 else f"{busy.retry_after} seconds"
+            reason = f"too many requests are waiting: try again in {seconds}"
+            await refuse(503, reason, {"Retry-After": f"{busy.retry_after}"})
+        except asyncio.CancelledError:  # Ctrl-C, and the model took too long to wait for
+            await refuse(503, "the program is being ended: start `fine demo` again")
+        except Exception as problem:
+            logger.exception("%s %s", scope["method"], type(problem).__name__)
+            await refuse(500, "the program has failed at this request: its log says how")
 
-        await self.app(scope, replay, guarded_send)
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = bytearray()
+        counted = 0
+        try:
+            # The body is read here, up to the limit, whatever length it claims to have.
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise LeftError
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+                if len(body) > LARGEST_BODY:
+                    raise TooLargeError
+                if len(body) > SMALL_BODY:
+                    self.held += len(body) - counted
+                    counted = len(body)
+                if counted and self.held > MOST_HELD:
+                    raise TooBusyError(1)
+            if scope["path"].startswith("/api/"):
+                async with self.admission.admit(scope.get("client")):
+                    await self.app(scope, _replay(bytes(body), receive), send)
+            else:
+                await self.app(scope, _replay(bytes(body), receive), send)
+        finally:
+            self.held -= counted
+
+    def _wrong_host(self, scope: Scope) -> str:
+        _, port = scope.get("server") or ("", None)
+        own = "localhost" if port in (None, 80) else f"localhost:{port}"
+        return f"this page is not at '{host_of(scope)[:100]}': open it as {own}"
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Gives the body that was read once more, then whatever follows."""
+    replayed = False
+
+    async def replay() -> Message:
+        nonlocal replayed
+        if replayed:
+            return await receive()
+        replayed = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

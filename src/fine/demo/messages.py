@@ -64,7 +64,7 @@ class Play(StrictModel):
 class Choice(BaseModel):
     """One of the images to choose from."""
 
-    picture: Png
+    image: Png
     kind: str = Field(
         description="right, wrong rule, wrong object, both wrong; possible if y was drawn by hand"
     )
@@ -94,7 +94,7 @@ class Played(BaseModel):
 class RandomImage(BaseModel):
     """An image of a source, and its class."""
 
-    picture: Png
+    image: Png
     name: str
 
 

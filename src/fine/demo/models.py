@@ -2,14 +2,23 @@
 
 models = Models(["all-glyphs"])
 scores = await models.score("all-glyphs", images)        # x, y, x' and k choices -> (k,)
+images = await models.work(read, texts)                  # anything else that takes milliseconds
+await models.prepare(images_of, "mnist", size=32)        # what takes seconds once, and is kept
+
+Nothing of this is done on the thread of the server, which has all other visitors to attend to; and
+those who need what is there do not wait for what is not.
 """
 
+import asyncio
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
 
 from torch import Tensor
 
 from fine.demo.batching import MOST, Batcher
+from fine.demo.caching import key_of
 from fine.demo.solver import (
     Answer,
     ExplainRequest,
@@ -20,6 +29,11 @@ from fine.demo.solver import (
     answer_all,
 )
 from fine.errors import FineError, unknown
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+_THREADS = 2
+"""Threads for work on images, and as many for what takes long; more would only take turns."""
 
 
 class Models:
@@ -32,6 +46,9 @@ class Models:
         self.batcher: Batcher[ModelRequest, Answer] = Batcher(
             functools.partial(answer_all, self._solvers), most=most
         )
+        self._quick = ThreadPoolExecutor(_THREADS, thread_name_prefix="quick")
+        self._slow = ThreadPoolExecutor(_THREADS, thread_name_prefix="slow")
+        self._prepared: set[Hashable] = set()
 
     def __getitem__(self, name: str) -> Solver:
         if name not in self._solvers:
@@ -40,6 +57,35 @@ class Models:
 
     def __iter__(self) -> Iterator[Solver]:
         return iter(self._solvers.values())
+
+    async def work(
+        self,
+        function: Callable[Arguments, Result],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Result:
+        """Call a function on another thread."""
+        call = functools.partial(function, *arguments, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._quick, call)
+
+    async def prepare(
+        self,
+        function: Callable[Arguments, object],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> None:
+        """Call a function that keeps its result, so that the next call takes no time."""
+        key = function, key_of(*arguments, **options)
+        if key not in self._prepared:
+            call = functools.partial(function, *arguments, **options)
+            await asyncio.get_running_loop().run_in_executor(self._slow, call)
+            self._prepared.add(key)
+
+    def close(self) -> None:
+        """Finish what is at work, and nothing else."""
+        for threads in (self._slow, self._quick):
+            threads.shutdown(cancel_futures=True)
+        self.batcher.close()
 
     async def score(self, model: str, images: Tensor) -> Tensor:
         """x, y, x' and k choices (3 + k, channels, size, size) -> their probabilities (k,)."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fine.analysis.function_map import function_vectors
 from fine.images import Images
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.randomness import random_below
 from fine.rules import RuleSet, Warp
@@ -52,8 +53,8 @@ def make_page_map(model: FINE, images: Images, rules: RuleSet, *, count: int) ->
     x = images.pixels[torch.from_numpy(chosen)].float() / 255
     y = Warp(rules, size=x.shape[-1])(x, torch.tensor(numbers))
     pairs = zip(x.split(_CHUNK), y.split(_CHUNK), strict=True)
-    vectors = torch.cat([function_vectors(model, *pair) for pair in pairs])  # (n, weights)
-    mean = vectors.mean(0)
+    vectors = check_finite(torch.cat([function_vectors(model, *pair) for pair in pairs]))
+    mean = vectors.mean(0)  # of (n, weights)
     axes = torch.linalg.svd(vectors - mean, full_matrices=False).Vh[:2].T
     # The sign of an axis is arbitrary: make it the same every time.
     axes = axes * axes.gather(0, axes.abs().argmax(0, keepdim=True)).sign()

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Sequence
 
 import torch
 from fastapi import APIRouter
-from starlette.concurrency import run_in_threadpool
 from torch import Tensor
 
 from fine.demo.choices import Option, make_choices, possible_choices
@@ -17,8 +16,9 @@ from fine.demo.steps import rule_of
 from fine.demo.wire import read_png, write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
+from fine.images import Images
 from fine.inference import NamedRule, PuzzleImages
-from fine.rules import apply_rules
+from fine.rules import Rule, apply_rules
 
 _SHOWN = 3
 """Rules that the page names."""
@@ -34,7 +34,7 @@ def routes(models: Models) -> APIRouter:
     async def solve(puzzle: Puzzle) -> Solved:
         """Which choice is to x' as y is to x."""
         solver = models[puzzle.model]
-        images = _read(solver, puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
+        images = await models.work(_read, solver, puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
         scores = await models.score(solver.name, images)
         return Solved(index=int(scores.argmax()), probabilities=scores.tolist())
 
@@ -46,13 +46,9 @@ def routes(models: Models) -> APIRouter:
             raise FineError("send either steps, the rules that make y, or y itself: exactly one")
         solver.check_map(shown.map)
         rules = [rule_of(step) for step in shown.steps]
-        drawn_y = shown.x if shown.y is None else shown.y
-        x, y, new = _read(solver, shown.x, drawn_y, shown.new)
-        if rules:
-            y = apply_rules(x, rules)
-        images = await run_in_threadpool(
-            images_of, shown.source, channels=solver.channels, size=solver.size
-        )
+        await models.prepare(_source_images, solver, shown.source)
+        await models.prepare(Solver.map, solver, shown.map)
+        x, y, new = await models.work(_shown, solver, shown, rules)
 
         def explain() -> Awaitable[Explanation]:
             pair = torch.stack((x, y))
@@ -63,13 +59,13 @@ def routes(models: Models) -> APIRouter:
             return models.score(solver.name, puzzle)
 
         if rules:
-            options = make_choices(new, rules, solver.rules, images, seed=shown.seed)
+            options = await models.work(_choices, solver, shown.source, new, rules, seed=shown.seed)
             explanation, scores = await asyncio.gather(explain(), score(options))
         else:  # the choices depend on the explanation
             explanation = await explain()
-            options = possible_choices(new, explanation.rules, seed=shown.seed)
+            options = await models.work(possible_choices, new, explanation.rules, seed=shown.seed)
             scores = await score(options)
-        return _played(y, new, options, scores, explanation)
+        return await models.work(_played, y, new, options, scores, explanation)
 
     return router
 
@@ -83,12 +79,32 @@ def _read(
     return images.prepared(solver.model)
 
 
+def _shown(
+    solver: Solver, shown: Play, rules: Sequence[Rule]
+) -> tuple[Tensor, Tensor, Tensor]:  # (channels, size, size) each
+    """x, y and x'; y is made by the rules, if there are any."""
+    drawn_y = shown.x if shown.y is None else shown.y
+    x, y, new = _read(solver, shown.x, drawn_y, shown.new)
+    return x, apply_rules(x, rules) if rules else y, new
+
+
+def _choices(
+    solver: Solver, source: str, new: Tensor, rules: Sequence[Rule], *, seed: int
+) -> list[Option]:
+    images = _source_images(solver, source)
+    return make_choices(new, rules, solver.rules, images, seed=seed)
+
+
+def _source_images(solver: Solver, source: str) -> Images:
+    return images_of(source, channels=solver.channels, size=solver.size)
+
+
 def _played(
     y: Tensor, new: Tensor, options: Sequence[Option], scores: Tensor, explanation: Explanation
 ) -> Played:
     choices = [
         Choice(
-            picture=write_png(option.image),
+            image=write_png(option.image),
             kind=option.kind,
             words=option.words,
             probability=probability,

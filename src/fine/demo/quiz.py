@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 from fastapi import APIRouter
-from starlette.concurrency import run_in_threadpool
 from torch import Tensor
 
 from fine.demo.messages import Name, QuizChoice, QuizPuzzle, QuizResult
@@ -13,7 +12,7 @@ from fine.demo.sources import PUZZLES, quiz_of
 from fine.demo.wire import write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
-from fine.puzzles import KINDS
+from fine.puzzles import KINDS, Puzzles, Renderer
 
 
 class _Rendered(NamedTuple):
@@ -33,15 +32,16 @@ def routes(models: Models) -> APIRouter:
     @router.get("/{source}/{number}")
     async def puzzle(source: Name, number: int, model: Name) -> QuizPuzzle:
         """A puzzle of the quiz, without its answer."""
-        rendered = await run_in_threadpool(_render, models[model], source, number)
-        x, y, new, *choices = map(write_png, rendered.images)
-        return QuizPuzzle(number=number, x=x, y=y, new=new, choices=choices)
+        solver = models[model]
+        await models.prepare(_quiz, solver, source)
+        return await models.work(_puzzle, solver, source, number)
 
     @router.post("/{source}/{number}")
     async def answer(source: Name, number: int, chosen: QuizChoice) -> QuizResult:
         """The right choice, and the choice of the model."""
         solver = models[chosen.model]
-        rendered = await run_in_threadpool(_render, solver, source, number)
+        await models.prepare(_quiz, solver, source)
+        rendered = await models.work(_render, solver, source, number)
         scores = await models.score(solver.name, rendered.images)
         return QuizResult(
             right=rendered.right,
@@ -54,12 +54,19 @@ def routes(models: Models) -> APIRouter:
     return router
 
 
+def _quiz(solver: Solver, source: str) -> tuple[Puzzles, Renderer]:
+    return quiz_of(source, rules=solver.rules_name, channels=solver.channels, size=solver.size)
+
+
+def _puzzle(solver: Solver, source: str, number: int) -> QuizPuzzle:
+    x, y, new, *choices = map(write_png, _render(solver, source, number).images)
+    return QuizPuzzle(number=number, x=x, y=y, new=new, choices=choices)
+
+
 def _render(solver: Solver, source: str, number: int) -> _Rendered:
     if not 0 <= number < PUZZLES:
         raise FineError(f"there is no puzzle {number}: give 0 to {PUZZLES - 1}")
-    puzzles, render = quiz_of(
-        source, rules=solver.rules_name, channels=solver.channels, size=solver.size
-    )
+    puzzles, render = _quiz(solver, source)
     batch = render(puzzles.specs[number : number + 1])
     rule = puzzles.rules.rules[puzzles.hidden[number]]
     kinds = [KINDS[kind] for kind in puzzles.kinds[number]]

@@ -1,12 +1,20 @@
 """Errors as the page gets them: {"error": "one line"}, with the status that fits."""
 
+from collections.abc import Mapping
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from fine.demo.batching import TooBusyError
 from fine.errors import FineError, printable
+from fine.models.finite import BrokenModelError
+
+
+def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The response to a request that is not answered."""
+    line = printable(" ".join(reason.split()))
+    return JSONResponse({"error": line}, status_code=status, headers=headers)
 
 
 def add_refusals(app: FastAPI) -> None:
@@ -14,23 +22,19 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(FineError)
     async def bad_input(request: Request, error: FineError) -> JSONResponse:
-        return _refusal(422, str(error))
+        return refusal(422, str(error))
 
-    @app.exception_handler(TooBusyError)
-    async def busy(request: Request, error: TooBusyError) -> JSONResponse:
-        return _refusal(503, "too many requests are waiting: try again in a second")
+    @app.exception_handler(BrokenModelError)
+    async def broken(request: Request, error: BrokenModelError) -> JSONResponse:
+        return refusal(500, str(error))
 
     @app.exception_handler(HTTPException)
     async def not_found(request: Request, error: HTTPException) -> JSONResponse:
         path = request.url.path[:60]
-        return _refusal(error.status_code, f"{request.method} {path}: {error.detail}")
+        return refusal(error.status_code, f"{request.method} {path}: {error.detail}")
 
     @app.exception_handler(RequestValidationError)
     async def not_valid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-        return _refusal(422, f"{field[:80]}: {first['msg']}")
-
-
-def _refusal(status: int, reason: str) -> JSONResponse:
-    return JSONResponse({"error": printable(" ".join(reason.split()))}, status_code=status)
+        return refusal(422, f"{field[:80]}: {first['msg']}")

@@ -14,6 +14,7 @@ from fine.demo.page_map import PageMap, make_page_map
 from fine.demo.sources import images_of
 from fine.errors import FineError, unknown
 from fine.inference import NamedRule, function
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.pretrained import load, names, trained_on
 from fine.rules import RuleSet, rule_set, tested_families
@@ -21,6 +22,7 @@ from fine.rules import RuleSet, rule_set, tested_families
 EVERYTHING = "all"
 """The map of all families; every other map shows one family."""
 _ON_SHARED_MAP, _ON_OWN_MAP = 60, 240  # functions of a family
+_KEPT = 256  # maps: more than there are, so that visitors cannot push out each other's
 
 
 class ScoreRequest(NamedTuple):
@@ -89,7 +91,7 @@ class Solver:
     @torch.no_grad()
     def score(self, puzzles: Tensor) -> Tensor:  # (b, 3 + k, channels, size, size) -> (b, k)
         """The probability of each choice."""
-        return self.model(puzzles).softmax(1)
+        return check_finite(self.model(puzzles).softmax(1))
 
     def explain(self, request: ExplainRequest) -> Explanation:
         """The rules nearest to the composed function, and its place on the map."""
@@ -105,7 +107,7 @@ class Solver:
         if family not in maps:
             raise unknown("map", family, maps)
 
-    @made_once(16)
+    @made_once(_KEPT)
     def map(self, family: str) -> PageMap:
         """The map of one family, or of all."""
         images = images_of("glyphs", channels=self.channels, size=self.size)

@@ -27,6 +27,7 @@ PUZZLES = 1000
 """Quiz puzzles of a source: more than anyone will play, drawn in a fraction of a second."""
 
 _CLASSES, _IMAGES = 100, 200
+_KEPT = 256  # more than there are, so that visitors cannot push out each other's
 _FIRST_GLYPH = 400  # the first 400 glyphs are for training and testing
 _SEED = 0x71756967
 
@@ -42,7 +43,7 @@ def available_sources() -> list[str]:
     return ["glyphs", *official]
 
 
-@made_once(8)
+@made_once(_KEPT)
 def images_of(source: str, *, channels: int, size: int) -> Images:
     """Up to 200 images of a source, in grey or colour."""
     if source not in TITLES:
@@ -81,7 +82,7 @@ def _unseen_images(source: str, size: int) -> Images:
     )
 
 
-@made_once(8)
+@made_once(_KEPT)
 def quiz_of(source: str, *, rules: str, channels: int, size: int) -> tuple[Puzzles, Renderer]:
     """The quiz puzzles of a source under these rules, and their renderer."""
     images = images_of(source, channels=channels, size=size)

@@ -46,8 +46,22 @@ def draw_sheet(
 ) -> None:
     """Draw puzzles to a file, PNG or SVG by the suffix of ``path``.
 
-    ``answers`` marks the right choices and names the rules. ``chosen`` does that and marks what a
-    model chose. ``probabilities`` (n, 4) are written below the choices.
+    Args:
+        puzzles: The puzzles.
+        numbers: Which of them to draw, or groups of numbers under headings.
+        path: The file.
+        answers: Mark the right choices and name the rules.
+        chosen: What a model chose, for every puzzle; marks that, and the answers.
+        probabilities: (n, 4), written below the choices.
+        title: A line above all puzzles.
+        columns: Puzzles side by side.
+
+    Examples:
+        >>> import fine
+        >>> from pathlib import Path
+        >>> task = fine.Task(images="glyphs", rules="rotation", test_classes=20, test_count=10)
+        >>> puzzles = task.test_puzzles()
+        >>> fine.draw_sheet(puzzles, range(2), Path("puzzles.svg"), answers=True)
     """
     sheet_format(path)  # refuse a wrong name before the work, not after it
     if probabilities is not None and np.shape(probabilities) != (len(puzzles), 4):

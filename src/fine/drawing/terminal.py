@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from rich.console import Console
+from rich.console import Console, OverflowMethod
 from rich.text import Text
 from torch import Tensor
 
@@ -30,14 +30,30 @@ def show(
     answers: bool = False,
     chosen: Chosen | None = None,
 ) -> None:
-    """Draw puzzles in the terminal, two pixels a character; without colour, in ASCII shades."""
+    """Draw puzzles in the terminal, two pixels a character; without colour, in ASCII shades.
+
+    Args:
+        puzzles: The puzzles.
+        numbers: Which of them to draw, or groups of numbers under headings.
+        console: A console of rich.
+        answers: Mark the right choices and name the rules.
+        chosen: What a model chose, for every puzzle; marks that, and the answers.
+
+    Examples:
+        >>> import fine
+        >>> from rich.console import Console
+        >>> task = fine.Task(images="glyphs", rules="rotation", test_classes=20, test_count=10)
+        >>> puzzles = task.test_puzzles()
+        >>> fine.show(puzzles, [0], console=Console(), answers=True)  # doctest: +ELLIPSIS
+        puzzle 0 · rotation ...
+    """
     tiles = Tiles(console)
     for heading, views in make_views(puzzles, numbers, answers=answers, chosen=chosen).items():
         if heading:
             tiles.write(Text(heading, style="bold"))
             tiles.write(Text())
         for view in views:
-            tiles.write(Text(view.caption, style="dim"))
+            tiles.write(Text(view.caption, style="dim"), wrap=True)
             if view.strings:
                 _show_strings(view, tiles)
             else:
@@ -114,13 +130,14 @@ class Tiles:
         self.coloured = has_colours and not self.ascii_only
         self.size = max(4, min(32, (console.width - 9) // 4 // 2 * 2))  # characters across an image
 
-    def write(self, line: Text) -> None:
-        """Write a line, in the characters that the console has."""
+    def write(self, line: Text, *, wrap: bool = False) -> None:
+        """Write a line, in the characters that the console has; cut it at the edge, or ``wrap``."""
         if self.ascii_only:
             line = Text(line.plain.translate(_ASCII).encode("ascii", "replace").decode())
         if not self.coloured:  # with colours, spaces at the end are part of an image
             line.rstrip()
-        self.console.print(line, no_wrap=True, overflow="crop", highlight=False)
+        overflow: OverflowMethod = "fold" if wrap else "crop"
+        self.console.print(line, no_wrap=not wrap, overflow=overflow, highlight=False)
 
     def beside(self, images: Tensor, *, arrows: bool, question: bool = False) -> None:
         """Images side by side, uint8 (n, channels, size, size), and perhaps a question mark.

@@ -93,7 +93,7 @@ def show_variants(
         caption = f"puzzle {number} · {_name(puzzles)}"
         if answers:
             caption += f" · {_rules(puzzles, number)}"
-        tiles.write(Text(caption, style="dim"))
+        tiles.write(Text(caption, style="dim"), wrap=True)
         for first in range(0, shown, 4):
             line = images[first : min(first + 4, shown)]
             tiles.beside(line, arrows=True)

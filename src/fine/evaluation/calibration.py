@@ -20,6 +20,7 @@ from fine.evaluation.ood import residual_share
 from fine.io.files import read_json, write_json
 from fine.io.typed_json import read_as
 from fine.models.embedding_functions import compose_function
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.puzzles import Puzzles
 from fine.puzzles.task import Task
@@ -28,6 +29,8 @@ FALSE_ALARMS = 0.05
 """Share of puzzles with a known rule and a right choice that may be refused."""
 FILE = "calibration.json"
 """The name of a calibration in the folder of a model."""
+MOST_TEMPERATURE = 1000.0
+"""Temperatures lie between this and its inverse; those that are fitted between 1/20 and 20."""
 BINS = 10
 """Bins of confidence in which it is compared with accuracy."""
 _OTHER_SEED = 1_000_003  # added to the seed of a training: puzzles that it has not shown
@@ -69,9 +72,20 @@ class Calibration:
     puzzles: int
     """How many puzzles it was fitted on."""
 
+    def check(self) -> None:
+        """Refuse what no calibration can have found."""
+        if not 1 / MOST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
+            raise ValueError(f"its temperature is {self.temperature:g}")
+        if not 0 < self.false_alarms < 1:
+            raise ValueError(f"its share of false alarms is {self.false_alarms:g}")
+
+    def probabilities(self, logits: Tensor) -> Tensor:  # (b, k), the same out
+        """How probable each choice is, if one of them is right."""
+        return check_finite((logits / self.temperature).softmax(1))
+
     def beyond(self, scores: OODScores) -> tuple[Tensor, Tensor, Tensor]:  # three of bool (b,)
         """Which puzzles lie beyond the threshold of the residual, the distance, the confidence."""
-        confidence = (scores.logits / self.temperature).softmax(1).amax(1)
+        confidence = self.probabilities(scores.logits).amax(1)
         return (
             scores.residual > self.max_residual,
             scores.distance > self.max_distance,
@@ -92,11 +106,13 @@ class Calibration:
         try:
             if version not in (1, _FORMAT):
                 raise ValueError(f"its format is not {_FORMAT}")
-            return read_as(Calibration, content)
+            calibration = read_as(Calibration, content)
+            calibration.check()
         except (TypeError, ValueError) as problem:
             raise FineError(
                 f"{path} is not a calibration ({problem}): make it again with `fine calibrate`"
             ) from problem
+        return calibration
 
 
 @torch.no_grad()
@@ -104,11 +120,12 @@ def ood_scores(model: FINE, images: Tensor) -> OODScores:  # (b, 3 + k, channels
     """The out-of-distribution scores of puzzles, as the model sees them."""
     embeddings = model.eval().encode(images)
     x, y, new, choices = embeddings[:, 0], embeddings[:, 1], embeddings[:, 2], embeddings[:, 3:]
-    logits = model.score(embeddings)
+    logits = check_finite(model.score(embeddings))
     chosen = choices[torch.arange(len(choices)), logits.argmax(1)]
     guess = compose_function(model, [x], [y])(new)
     size = model.distance(torch.zeros_like(chosen), chosen).clamp(min=1e-8)
-    return OODScores(logits, residual_share(model, x, y), model.distance(guess, chosen) / size)
+    distance = model.distance(guess, chosen) / size
+    return OODScores(logits, check_finite(residual_share(model, x, y)), check_finite(distance))
 
 
 def all_ood_scores(model: FINE, images: Tensor) -> OODScores:

@@ -16,6 +16,7 @@ from torch import nn
 
 from fine.allocation import keep_freed_memory
 from fine.distributed import ALONE, ProcessGroup
+from fine.models.finite import check_finite
 from fine.puzzles import KINDS, RIGHT, WRONG, Puzzles
 from fine.rules import Rule
 
@@ -25,9 +26,23 @@ PERIODS = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model answered, puzzle by puzzle, and what follows from it."""
+    """What a model answered, puzzle by puzzle, and what follows from it.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task(images="glyphs", rules="reflection", test_classes=20, test_count=50)
+        >>> evaluation = fine.evaluate(fine.load("all-glyphs"), task.test_puzzles())
+        >>> low, high = evaluation.interval
+        >>> evaluation.accuracy > low > 0.8
+        True
+        >>> list(evaluation.mistakes)
+        ['wrong rule', 'wrong object', 'both wrong']
+        >>> [row["rule"] for row in evaluation.by_rule()]
+        ['reflection left-right', 'reflection top-bottom']
+    """
 
     puzzles: Puzzles
+    """What it was asked."""
     chosen: NDArray[np.int64]
     """(n,): the place of the choice that the model took."""
     probabilities: NDArray[np.float32]
@@ -136,6 +151,19 @@ def evaluate(
     """Let the model answer every puzzle.
 
     The processes of a group take turns at the batches, and all of them get all answers.
+
+    Args:
+        model: Any model that turns images (b, 7, channels, size, size) into logits (b, 4).
+        puzzles: What to ask.
+        batch: Puzzles that are answered at once.
+        device: Where the model is.
+        group: The processes that share the work, under torchrun.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task(images="glyphs", rules="rotation", test_classes=20, test_count=50)
+        >>> fine.evaluate(fine.load("all-glyphs"), task.test_puzzles()).accuracy > 0.8
+        True
     """
     keep_freed_memory()
     was_training = model.training
@@ -147,7 +175,7 @@ def evaluate(
         logits[at : at + batch] = model(render(puzzles.specs[at : at + batch]).images)
     group.sum((logits,))  # what other processes answered is 0 here
     model.train(was_training)
-    probabilities = logits.softmax(dim=1).cpu().numpy()
+    probabilities = check_finite(logits.softmax(dim=1)).cpu().numpy()
     return Evaluation(puzzles, logits.argmax(dim=1).cpu().numpy(), probabilities)
 
 

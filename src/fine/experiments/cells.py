@@ -17,9 +17,18 @@ from fine.training.run import RunConfig
 
 @dataclass(frozen=True)
 class Cell:
-    """A run that can be named: the same configuration has the same key on any machine."""
+    """A run that can be named: the same configuration has the same key on any machine.
+
+    Examples:
+        >>> import fine
+        >>> from fine.experiments import Cell
+        >>> task = fine.Task.preset("omniglot", rules="rotation")
+        >>> Cell(fine.RunConfig(model="esbn", task=task)).key
+        'omniglot_rotation_esbn_10000x6_710b7a5b_seed0'
+    """
 
     config: RunConfig
+    """The run."""
     probe: Probe | None = None
     """What is measured of the run; None: its accuracy on its own test puzzles."""
 
@@ -30,6 +39,7 @@ class Cell:
 
     @property
     def seed(self) -> int:
+        """The seed of the run."""
         return self.config.training.seed
 
     @property

@@ -19,9 +19,19 @@ MISSING = "·"
 
 @dataclass(frozen=True)
 class Entry:
-    """A place of a table, filled in as far as it has been run. Numbers are in %."""
+    """A place of a table, filled in as far as it has been run. Numbers are in %.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger, compare, make_experiment
+        >>> comparison = compare(make_experiment("table1"), Ledger(Path("an-empty-ledger")))
+        >>> entry = comparison.entry("esbn", "rotation")
+        >>> print(entry.paper, "/", entry)  # nothing has been run yet
+        58.6 ± 1.0 / ·
+    """
 
     place: Place
+    """Row, column, cell and the paper's number."""
     records: tuple[Record, ...]
     """Results, one for each seed."""
     failure: Failure | None = None
@@ -29,6 +39,7 @@ class Entry:
 
     @property
     def paper(self) -> Quoted | None:
+        """The paper's number, if it has one."""
         return self.place.paper
 
     @property
@@ -62,12 +73,23 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """An experiment and what the ledger has of it."""
+    """An experiment and what the ledger has of it.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger, compare, make_experiment
+        >>> comparison = compare(make_experiment("table1"), Ledger(Path("an-empty-ledger")))
+        >>> len(comparison.row("esbn")), len(comparison.records)
+        (10, 0)
+    """
 
     experiment: Experiment
+    """The table or figure."""
     entries: tuple[Entry, ...]
+    """One for each of its places."""
 
     def entry(self, row: str, column: str) -> Entry:
+        """The entry of a place."""
         place = (row, column)
         return next(
             entry for entry in self.entries if (entry.place.row, entry.place.column) == place
@@ -83,6 +105,7 @@ class Comparison:
 
     @property
     def records(self) -> tuple[Record, ...]:
+        """All results, place by place."""
         return tuple(record for entry in self.entries for record in entry.records)
 
     @property
@@ -92,7 +115,19 @@ class Comparison:
 
 
 def compare(experiment: Experiment, ledger: Ledger) -> Comparison:
-    """Fill in an experiment from a ledger, with all seeds that are there."""
+    """Fill in an experiment from a ledger, with all seeds that are there.
+
+    Args:
+        experiment: A table or figure.
+        ledger: The results.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger, compare, make_experiment
+        >>> comparison = compare(make_experiment("table1"), Ledger(Path("an-empty-ledger")))
+        >>> len(comparison.entries)
+        80
+    """
     entries = []
     for place in experiment.places:
         found = ledger.group(place.cell)
@@ -103,7 +138,18 @@ def compare(experiment: Experiment, ledger: Ledger) -> Comparison:
 
 
 def markdown(comparison: Comparison) -> str:
-    """The table as a page of Markdown."""
+    """The table as a page of Markdown.
+
+    Args:
+        comparison: An experiment and what the ledger has of it.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger, compare, make_experiment, markdown
+        >>> comparison = compare(make_experiment("table1"), Ledger(Path("an-empty-ledger")))
+        >>> print(markdown(comparison).splitlines()[0])  # doctest: +ELLIPSIS
+        # table1: ...
+    """
     experiment = comparison.experiment
     head = [experiment.row_title, *map(label, experiment.columns)]
     rows = [

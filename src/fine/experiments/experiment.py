@@ -35,26 +35,50 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Place:
-    """One place of a table: its row and column, its cell (with seed 0) and the paper's number."""
+    """One place of a table: its row and column, its cell (with seed 0) and the paper's number.
+
+    Examples:
+        >>> from fine.experiments import make_experiment
+        >>> place = make_experiment("table1").place("esbn", "rotation")
+        >>> print(place.cell.key, place.paper)
+        omniglot_rotation_esbn_10000x6_710b7a5b_seed0 58.6 ± 1.0
+    """
 
     row: str
+    """Name of the row, most often a model."""
     column: str
+    """Name of the column, most often a task."""
     cell: Cell
+    """What is run there, with seed 0."""
     paper: Quoted | None = None
+    """The paper's number; None: it has none."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure as rows × columns of cells."""
+    """A table or figure as rows × columns of cells.
+
+    Examples:
+        >>> from fine.experiments import make_experiment
+        >>> experiment = make_experiment("table1")
+        >>> len(experiment.rows), len(experiment.columns)
+        (8, 10)
+        >>> [place.row for place in experiment.select(models=["esbn"], columns=["rotation"])]
+        ['esbn']
+    """
 
     name: str
+    """What `fine reproduce` calls it."""
     title: str
+    """What it shows."""
     row_title: str
     """What the rows are."""
     column_title: str
     """What the columns are."""
     rows: tuple[str, ...]
+    """Names of the rows."""
     columns: tuple[str, ...]
+    """Names of the columns."""
     places: tuple[Place, ...]
     """Column by column, so that the models of a column are run one after the other."""
 
@@ -74,6 +98,7 @@ class Experiment:
         return any(place.cell.probe for place in self.places)
 
     def place(self, row: str, column: str) -> Place:
+        """The place in this row and column."""
         named = (place for place in self.places if (place.row, place.column) == (row, column))
         return next(named)
 

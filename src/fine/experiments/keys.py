@@ -17,6 +17,7 @@ from typing import Any
 from fine.continual import ContinualConfig
 from fine.experiments.probes import Probe
 from fine.experiments.upgrades import OPTION_VALUES, OPTION_WORDS, PROBE_WORDS
+from fine.images.augmentation import TURNS
 from fine.models import model_config
 from fine.models.paper import PaperConfig
 from fine.models.upgrades import PUBLISHED, SETTING_WORDS, VALUE_WORDS
@@ -61,6 +62,8 @@ def _identity(config: RunConfig) -> dict[str, Any]:
     """Everything that a result depends on except the seed, as format 1 wrote it."""
     training = _translate(asdict(config.training), TRAINING_WORDS, {})
     del training["seed"]
+    if training["turned"] == TURNS:
+        training["turned"] = True  # when there was no other part, it was a switch
     start_from = ""
     if isinstance(config, ContinualConfig):
         training["arrival"] = config.strategy

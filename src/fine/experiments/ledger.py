@@ -25,10 +25,13 @@ from fine.io.provenance import provenance
 from fine.io.typed_json import read_as
 from fine.puzzles import KINDS
 from fine.puzzles.task import Task
+from fine.rules import FAMILIES
 from fine.training.protocols import PROTOCOLS, Training
 
 FORMAT = 2
 """Version of the files in a ledger."""
+
+_ROUNDING = 1e-6  # by which a share may leave 0..1
 
 _NOT_OF_A_PROTOCOL = (
     "epochs",
@@ -52,16 +55,23 @@ class Attempt:
     """A cell that was run: what it was, where and when."""
 
     key: str
+    """The key of the cell, which is also the name of the file."""
     model: str
+    """Name of the model."""
     settings: dict[str, Any]
     """Settings of the model that differ from its defaults."""
     task: Task
+    """What it was trained and tested on."""
     training: Training
+    """How it was trained."""
     protocol: str
     """The named protocol with this batch, learning rate, schedule and clipping, or `custom`."""
     commit: str
+    """The commit of this program."""
     machine: str
+    """Processor and operating system."""
     versions: dict[str, str]
+    """Versions of fine, torch and Python."""
     date: str
     """When it ended, in UTC, such as 2026-01-31T12:00:00Z."""
     strategy: str = ""
@@ -71,10 +81,12 @@ class Attempt:
 
     @property
     def seed(self) -> int:
+        """The seed of the run."""
         return self.training.seed
 
     @property
     def epochs(self) -> int:
+        """Epochs of training."""
         return self.training.epochs
 
     @property
@@ -84,12 +96,20 @@ class Attempt:
 
     @property
     def test_puzzles(self) -> int:
+        """Test puzzles."""
         return self.task.test_count
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record(Attempt):
-    """The result of a cell."""
+    """The result of a cell.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger
+        >>> for record in Ledger(Path("results/ledger")).records():
+        ...     print(record.key, f"{record.value:.1%}", record.minutes)  # doctest: +SKIP
+    """
 
     value: float
     """The result, from 0 to 1."""
@@ -117,7 +137,14 @@ class Record(Attempt):
 
 @dataclass(frozen=True, kw_only=True)
 class Failure(Attempt):
-    """A cell that could not be finished."""
+    """A cell that could not be finished.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger
+        >>> [failure.error for failure in Ledger(Path("an-empty-ledger")).failures()]
+        []
+    """
 
     error: str
     """Why, in one line."""
@@ -128,11 +155,21 @@ _OFTEN_EMPTY = ("strategy", "probe", "confusions", "details", "stages")  # then 
 
 @dataclass(frozen=True)
 class Ledger:
-    """A folder of records."""
+    """A folder of records.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from fine.experiments import Ledger, make_experiment
+        >>> ledger = Ledger(Path("an-empty-ledger"))
+        >>> ledger.has(make_experiment("table1").place("esbn", "rotation").cell)
+        False
+    """
 
     folder: Path = field(default=Path("results/ledger"))
+    """Where the files are."""
 
     def path(self, key: str) -> Path:
+        """The file of a cell."""
         return self.folder / f"{key}.json"
 
     def has(self, cell: Cell) -> bool:
@@ -267,8 +304,35 @@ def _entry(content: dict[str, Any]) -> Record | Failure:
     confusion = {"family": str, "apart": tuple[float, ...], "puzzles": int, KINDS[1]: float}
     _check_rows("by_rule", entry.by_rule, rule)
     _check_rows("confusions", entry.confusions, confusion)
+    for row in entry.confusions:
+        family = FAMILIES.get(row["family"])
+        if family is not None and len(row["apart"]) != len(family.grid[0]):
+            raise ValueError(f"a row of confusions has {len(row['apart'])} distances")
     _check_rows("stages", entry.stages, {"family": str, "accuracy": dict[str, float]})
+    _check_shares(entry)
     return entry
+
+
+def _check_shares(entry: Record) -> None:
+    """All values, whatever their metric, and what is behind them are shares, from 0 to 1."""
+    shares = {
+        entry.metric: [entry.value],
+        "interval": entry.interval,
+        "mistakes": entry.mistakes.values(),
+        "curve": [point.accuracy for point in entry.curve],
+        "by_rule": [row[kind] for row in entry.by_rule for kind in KINDS],
+        "confusions": [row[KINDS[1]] for row in entry.confusions],
+        "stages": [share for row in entry.stages for share in row["accuracy"].values()],
+    }
+    for name, values in shares.items():
+        for value in values:
+            if not -_ROUNDING <= value <= 1 + _ROUNDING:
+                raise ValueError(f"its {name} has {value:g} where 0 to 1 is expected")
+    low, high = entry.interval
+    if low > high:
+        raise ValueError(f"its interval is from {low:g} to {high:g}")
+    if entry.minutes < 0:
+        raise ValueError(f"it took {entry.minutes:g} minutes")
 
 
 def _check_rows(name: str, rows: tuple[dict[str, Any], ...], kinds: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -112,10 +111,10 @@ class TerminalMonitor:
         self.rows.pop(cell.key)
         self.done += 1
         if isinstance(entry, Failure):
-            self._print(f"[bold red]failed[/]    {cell.key}  {escape(entry.error)}")
+            self._print(("failed", "bold red"), f"    {cell.key}  {entry.error}")
             return
         result = f"{entry.metric} {entry.value:.1%}, {show_minutes(entry.minutes)} min"
-        self._print(f"[green]finished[/]  {cell.key}  {result}")
+        self._print(("finished", "green"), f"  {cell.key}  {result}")
 
     def tick(self, waiting: int) -> None:
         now = time.monotonic()
@@ -140,5 +139,6 @@ class TerminalMonitor:
             text += f"; stops in {show_duration(max(0.0, self.until - time.monotonic()))}"
         return Group(table, Text(text))
 
-    def _print(self, text: str) -> None:
-        self.console.print(text, highlight=False, soft_wrap=True)
+    def _print(self, *parts: str | tuple[str, str]) -> None:
+        """Print a line of texts, some of them with a style."""
+        self.console.print(Text.assemble(*parts), highlight=False, soft_wrap=True)

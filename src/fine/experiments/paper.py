@@ -13,9 +13,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Quoted:
-    """A number of the paper, in %."""
+    """A number of the paper, in %.
+
+    Examples:
+        >>> from fine.experiments import Quoted
+        >>> print(Quoted(58.6, 1.0))
+        58.6 ± 1.0
+    """
 
     mean: float
+    """Mean over ten runs."""
     spread: float | None = None
     """Standard deviation over ten runs."""
     about: bool = False
@@ -134,4 +141,10 @@ CONTRADICTIONS = (
     "CIFAR-100 apart from swap: more than 80 % on all tasks in the text, 76.8 on fisheye in table "
     "2.",
 )
-"""Where the paper says two different things, and which one is quoted here."""
+"""Where the paper says two different things, and which one is quoted here.
+
+Examples:
+    >>> from fine.experiments import CONTRADICTIONS
+    >>> print(CONTRADICTIONS[2])
+    Slots of a memory: 48 in the text, 8 to 32 in the appendix. Here 48.
+"""

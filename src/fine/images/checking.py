@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from fine.errors import FineError
-from fine.images.official import OFFICIAL, find_data_root, official_source
+from fine.images.official import LARGEST_FILE, OFFICIAL, find_data_root, official_source
 from fine.images.sources import READERS
+from fine.io.untrusted import open_regular
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,6 @@ def _file_status(source: str, path: Path) -> FileStatus:
 def _has_md5(path: Path, md5: str | None) -> bool | None:
     if md5 is None:
         return None
-    with path.open("rb") as file:
+    with open_regular(path, largest=LARGEST_FILE, expected="an official file") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
     return digest.hexdigest() == md5

@@ -1,5 +1,7 @@
 """CIFAR-100: all 60,000 colour images of 32 × 32 in 100 fine classes, from the binary version."""
 
+import os
+from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from fine.images.images import Images
-from fine.images.official import OFFICIAL, damaged, reading
+from fine.images.official import LARGEST_FILE, OFFICIAL, damaged, reading
 from fine.images.resampling import shrink
+from fine.io.untrusted import open_regular, read_text
 
 _RECORD = 2 + 3 * 32 * 32  # coarse label, fine label, then the red, the green and the blue plane
 _RECORDS = {"train.bin": 50_000, "test.bin": 10_000}
@@ -36,24 +39,26 @@ def check(path: Path) -> str:
     """What a file holds, in words, judged by its size; an error if it is damaged."""
     if path.suffix == ".txt":
         return f"{len(_read_names(path))} class names"
-    _check_length(path)
+    _opened(path).close()
     return f"{_RECORDS[path.name]:,} images"
 
 
-def _check_length(path: Path) -> None:
+def _opened(path: Path) -> BufferedReader:
+    """The file of records, if it has the right length."""
     records = _RECORDS[path.name]
     expected = f"{records * _RECORD:,} bytes ({records:,} records of {_RECORD:,})"
     with reading(path, "cifar100", expected):
-        length = path.stat().st_size
-        path.open("rb").close()  # fails for a folder or an unreadable file of the right size
+        file = open_regular(path, largest=LARGEST_FILE, expected=expected)
+    length = os.fstat(file.fileno()).st_size
     if length != records * _RECORD:
+        file.close()
         raise damaged(path, "cifar100", expected, f"{length:,} bytes")
+    return file
 
 
 def _read(path: Path) -> NDArray[np.uint8]:  # (records, record)
-    _check_length(path)
-    with reading(path, "cifar100", f"records of {_RECORD:,} bytes"):
-        records = np.fromfile(path, dtype=np.uint8).reshape(_RECORDS[path.name], _RECORD)
+    with _opened(path) as file, reading(path, "cifar100", f"records of {_RECORD:,} bytes"):
+        records = np.fromfile(file, dtype=np.uint8).reshape(_RECORDS[path.name], _RECORD)
     highest = records[:, 1].max()
     if highest > 99:
         raise damaged(path, "cifar100", "fine labels 0 to 99", f"the label {highest}")
@@ -62,8 +67,8 @@ def _read(path: Path) -> NDArray[np.uint8]:  # (records, record)
 
 def _read_names(path: Path) -> tuple[str, ...]:
     expected = "100 different class names, one per line"
-    with reading(path, "cifar100", expected), path.open(encoding="utf-8") as file:
-        names = tuple(file.read(100_000).split())
+    with reading(path, "cifar100", expected):
+        names = tuple(read_text(path, largest=100_000, expected=expected).split())
     if len(names) != 100 or len(set(names)) != 100:
         raise damaged(path, "cifar100", expected, f"{len(set(names))}")
     return names

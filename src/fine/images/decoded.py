@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import platformdirs
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 
 from fine.errors import FineError
 from fine.images.images import Images
-from fine.io.files import written_whole
+from fine.images.official import LARGEST_FILE
+from fine.io.tensors import read_tensors, save_tensors
+from fine.io.untrusted import open_regular
 
 
 def decoded_once(
@@ -20,7 +20,7 @@ def decoded_once(
 ) -> Images:
     """The result of ``decode``, from the cache if files of the same content were decoded before."""
     try:
-        digests = [hashlib.sha256(file.read_bytes()).digest() for file in files]
+        digests = [_digest(file) for file in files]
     except OSError:
         return decode()  # which reports what is wrong with the file
     key = hashlib.sha256(b"".join(digests)).hexdigest()
@@ -38,21 +38,20 @@ def _write(cache: Path, images: Images, key: str) -> None:
     tensors = {"pixels": images.pixels, "labels": images.labels}
     metadata = {"key": key, "class_names": json.dumps(images.class_names)}
     # A full or read-only disk only means decoding again next time, so errors are ignored.
-    with (
-        contextlib.suppress(FineError, OSError, SafetensorError),
-        written_whole(cache) as temporary,
-    ):
-        save_file(tensors, temporary, metadata=metadata)
+    with contextlib.suppress(FineError):
+        save_tensors(cache, tensors, metadata)
 
 
 def _read(cache: Path, source: str, key: str) -> Images | None:
     """The images cached under ``key``; None if there are none or the cache cannot be read."""
-    with (
-        contextlib.suppress(OSError, KeyError, ValueError, SafetensorError),
-        safe_open(cache, framework="pt") as file,
-    ):
-        metadata = file.metadata() or {}
-        if metadata.get("key") == key:
+    with contextlib.suppress(FineError, KeyError, ValueError):
+        tensors, metadata = read_tensors(cache)
+        if metadata["key"] == key:
             class_names = tuple(json.loads(metadata["class_names"]))
-            return Images(source, file.get_tensor("pixels"), file.get_tensor("labels"), class_names)
+            return Images(source, tensors["pixels"], tensors["labels"], class_names)
     return None
+
+
+def _digest(file: Path) -> bytes:
+    with open_regular(file, largest=LARGEST_FILE, expected="an official file") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()

@@ -14,6 +14,7 @@ import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -29,12 +30,16 @@ from rich.progress import (
 )
 
 from fine.errors import FineError
-from fine.images.official import find_data_root, official_source
+from fine.images.official import LARGEST_FILE, find_data_root, official_source
 from fine.images.sources import READERS
+from fine.io.archives import open_tar
 from fine.io.files import written_whole
 
 _CHUNK = 1 << 18  # bytes read at once
-_LARGEST = 500_000_000  # bytes; the largest official download has less than half of it
+_BROKEN_TAR = (
+    *(tarfile.TarError, EOFError, OSError, zlib.error),
+    *(ValueError, OverflowError, RecursionError),  # names and numbers that make no sense
+)
 _NOTHING_KEPT = "nothing was kept; try again later"
 
 
@@ -97,10 +102,10 @@ def _fetch(url: str, md5: str, path: Path, progress: Progress) -> None:
             if not chunk:
                 break
             received += len(chunk)
-            if received > _LARGEST:
+            if received > LARGEST_FILE:
                 raise FineError(
-                    f"{url} sends more than {_LARGEST:,} bytes, so it is not the official file: "
-                    "nothing was kept"
+                    f"{url} sends more than {LARGEST_FILE:,} bytes, so it is not the official "
+                    "file: nothing was kept"
                 )
             digest.update(chunk)
             file.write(chunk)
@@ -117,12 +122,12 @@ def _fetch(url: str, md5: str, path: Path, progress: Progress) -> None:
 def _unpack(archive: Path, wanted: set[str]) -> None:
     """Copy wanted members beside the archive: plain files only, by the last part of their path."""
     try:
-        with tarfile.open(archive, "r:gz") as members:
-            for member in members:
+        with open_tar(archive, largest=LARGEST_FILE, expected="a tar.gz") as members:
+            for member, content in members:
                 name = PurePosixPath(member.name).name
-                if member.isreg() and name in wanted and member.size < _LARGEST:
-                    _copy(members.extractfile(member), archive.with_name(name))
-    except (tarfile.TarError, EOFError, OSError) as problem:
+                if name in wanted:
+                    _copy(content, archive.with_name(name))
+    except _BROKEN_TAR as problem:
         raise FineError(
             f"{archive.name} cannot be unpacked ({problem}): {_NOTHING_KEPT}"
         ) from problem
@@ -131,8 +136,7 @@ def _unpack(archive: Path, wanted: set[str]) -> None:
         raise FineError(f"{archive.name} does not hold {', '.join(missing)}: {_NOTHING_KEPT}")
 
 
-def _copy(content: IO[bytes] | None, path: Path) -> None:
-    assert content is not None  # tarfile opens every plain file
+def _copy(content: IO[bytes], path: Path) -> None:
     with written_whole(path) as temporary, temporary.open("wb") as file:
         shutil.copyfileobj(content, file, _CHUNK)
 

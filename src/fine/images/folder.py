@@ -6,25 +6,18 @@ has one channel if all images are grey, else three.
 """
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image
 
 from fine.errors import FineError
+from fine.images.decoding import Decoder
 from fine.images.images import Images
-
-PIXEL_LIMIT = 50_000_000
-"""An image with more pixels is refused undecoded: a small file can unpack to gigabytes."""
-
-# A list, because Pillow would also try formats that start other programs (EPS runs Ghostscript).
-Image.init()
-_WANTED = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
-FORMATS = [name for name in _WANTED if name in Image.OPEN]  # not every build of Pillow has AVIF
-"""The image formats that are read."""
+from fine.images.limits import FILE_LIMIT, TooCostlyError
+from fine.io.untrusted import read_bytes
 
 _LITTER = {"thumbs.db", "desktop.ini", "__macosx"}  # files that operating systems leave behind
 
@@ -39,12 +32,13 @@ def load(path: str, *, size: int) -> Images:
         )
     images: list[NDArray[np.uint8]] = []
     labels: list[int] = []
-    for label, folder in enumerate(classes):
-        files = [entry for entry in _entries(folder) if not entry.is_dir()]
-        if not files:
-            raise FineError(f"{folder} has no images in it: add some or remove the folder")
-        images += [_read(file, size) for file in files]
-        labels += [label] * len(files)
+    with Decoder() as decoder:
+        for label, folder in enumerate(classes):
+            files = [entry for entry in _entries(folder) if not entry.is_dir()]
+            if not files:
+                raise FineError(f"{folder} has no images in it: add some or remove the folder")
+            images += [_read(file, size, decoder) for file in files]
+            labels += [label] * len(files)
     pixels = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)  # (n, 3, size, size)
     grey = bool((pixels == pixels[:, :1]).all())
     return Images(
@@ -73,32 +67,30 @@ def _is_litter(name: str) -> bool:
     return name.startswith(".") or name.lower() in _LITTER
 
 
-def _read(file: Path, size: int) -> NDArray[np.uint8]:  # (size, size, 3)
-    limit = f"{PIXEL_LIMIT // 1_000_000} megapixels"
-    too_large = FineError(f"{file} has more than {limit}: replace it by a smaller image")
+def _read(file: Path, size: int, decoder: Decoder) -> NDArray[np.uint8]:  # (size, size, 3)
     try:
-        if file.stat().st_size == 0:
-            raise FineError(f"{file} is empty (0 bytes): remove or replace it")
-        with warnings.catch_warnings():
-            # Pillow warns of large images and odd metadata; the limit below decides
-            warnings.simplefilter("ignore")
-            with Image.open(file, formats=FORMATS) as image:
-                if image.width * image.height > PIXEL_LIMIT:
-                    raise too_large
-                square = _middle_square(_on_paper(ImageOps.exif_transpose(image)))
-                resized = square.resize((size, size), Image.Resampling.BICUBIC)  # antialiased
-                return np.asarray(resized)
+        square = _on_paper(_middle_square(decoder.decode(_content(file))))
+        return np.asarray(square.resize((size, size), Image.Resampling.BICUBIC))  # antialiased
     except FineError:
         raise
-    except Image.DecompressionBombError:
-        raise too_large from None
+    except TooCostlyError as problem:
+        raise FineError(f"{file} {problem}: replace it by a smaller image") from None
     except PermissionError as problem:
         raise FineError(f"{file} cannot be read ({problem.strerror})") from problem
     except Exception as problem:  # Pillow raises a dozen kinds of errors for broken files
         raise FineError(f"{file} is not a readable image: remove or replace it") from problem
 
 
+def _content(file: Path) -> bytes:
+    content = read_bytes(file, largest=FILE_LIMIT, expected="an image")
+    if not content:
+        raise FineError(f"{file} is empty (0 bytes): remove or replace it")
+    return content
+
+
 def _middle_square(image: Image.Image) -> Image.Image:
+    if image.width == image.height:
+        return image
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     return image.crop((left, top, left + side, top + side))
@@ -110,8 +102,10 @@ def _on_paper(image: Image.Image) -> Image.Image:
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
     if image.mode in ("I", "F"):
         raise ValueError("32 bits per pixel have no known white")
-    if image.has_transparency_data:
-        drawing = image.convert("RGBA")
-        paper = Image.new("RGBA", drawing.size, "white")
-        return Image.alpha_composite(paper, drawing).convert("RGB")
-    return image.convert("RGB")
+    if not image.has_transparency_data:
+        return image if image.mode == "RGB" else image.convert("RGB")
+    drawing = image if image.mode == "RGBA" else image.convert("RGBA")
+    paper = Image.new("RGBA", drawing.size, "white")
+    composite = Image.alpha_composite(paper, drawing)
+    del paper, drawing  # a large image takes 200 MB each time
+    return composite.convert("RGB")

@@ -12,7 +12,16 @@ _CHUNK = 4096  # images: 60,000 in colour as int32 would take three quarters of 
 
 @dataclass(frozen=True)
 class Images:
-    """The images of a source and the class of each."""
+    """The images of a source and the class of each.
+
+    Examples:
+        >>> import fine
+        >>> images = fine.load_images("glyphs")
+        >>> images.pixels.shape, images.class_names[0]
+        (torch.Size([8000, 1, 32, 32]), 'glyph-0000')
+        >>> images.with_channels(3).pixels.shape
+        torch.Size([8000, 3, 32, 32])
+    """
 
     name: str
     """The source they came from."""
@@ -21,6 +30,7 @@ class Images:
     labels: Tensor
     """int64 (n,): the class of each image, an index into class_names."""
     class_names: tuple[str, ...]
+    """The name of each class."""
 
     def with_channels(self, channels: int) -> "Images":
         """The same images in grey (1) or colour (3), for a model trained on the other kind."""

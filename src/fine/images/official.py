@@ -18,6 +18,9 @@ import platformdirs
 
 from fine.errors import FineError, unknown
 
+LARGEST_FILE = 500_000_000
+"""Bytes of an official file, or of a download; the largest has less than half of it."""
+
 
 @dataclass(frozen=True)
 class OfficialSource:

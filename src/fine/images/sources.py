@@ -46,6 +46,16 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
     The files of omniglot, cifar100 and mnist are read from ``data_root``, else from FINE_DATA, else
     from the user's cache folder. Nothing is downloaded: ``fine data download NAME`` does that.
     Repeated calls share one tensor, so do not write into it.
+
+    Args:
+        name: omniglot, cifar100, mnist, glyphs, or folder:PATH with one subfolder per class.
+        size: Width and height of the images: 32 or 28.
+        data_root: Folder of the official files.
+
+    Examples:
+        >>> import fine
+        >>> fine.load_images("glyphs").pixels.dtype
+        torch.uint8
     """
     if size not in SIZES:
         sizes = ", ".join(map(str, SIZES))

@@ -19,7 +19,18 @@ from fine.rules import Rule, apply_rules, rule_set
 
 @dataclass(frozen=True)
 class Drawn:
-    """An image of the answer, and the rules it was chosen from."""
+    """An image of the answer, and the rules it was chosen from.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> task = fine.Task(images="glyphs", rules="reflection", test_classes=20, test_count=10)
+        >>> puzzles = task.test_puzzles()
+        >>> x, y, new, *choices = puzzles.render([0]).images[0]
+        >>> drawn = fine.draw_answer(model, x, y, new, rules="reflection")
+        >>> drawn.image.size, len(drawn.rules)
+        ((32, 32), 2)
+    """
 
     pixels: Tensor
     """float (channels, side, side) in 0..1: x' under the first of the rules."""
@@ -37,6 +48,19 @@ def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = 
     """What is to ``new`` as y is to x, in the colours and at the resolution of ``new``.
 
     It is drawn by the rule of a set that explains y best.
+
+    Args:
+        model: A model that composes functions, as `load` returns it.
+        x: The image of the example: anything that `read_image` takes.
+        y: What became of it.
+        new: Another image.
+        rules: The set of rules to choose from, as `rule_set` takes it.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> drawn = fine.draw_answer(model, "x.png", "y.png", "new.png")  # doctest: +SKIP
+        >>> drawn.image.save("answer.png")  # doctest: +SKIP
     """
     named = explain(model, x, y, rules=rules, k=len(rule_set(rules)))
     return Drawn(under_rule(read_image(new), named[0].rule), named)

@@ -10,7 +10,8 @@ Images are whatever `read_image` takes. A tensor (b, channels, size, size) is b 
 functions are composed.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.evaluation.ood import residual_share
-from fine.inference.answers import Answer, answers_of
+from fine.inference.answers import Answer, answers_of, check_dense, list_choices
 from fine.inference.naming import (
     SHARPNESS,
     NamedRule,
@@ -30,24 +31,49 @@ from fine.inference.naming import (
 from fine.inference.puzzle_images import fitted, read_all
 from fine.inference.reading import Source
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.rules import rule_set
 
+MOST_TIMES = 1000
+"""The highest power of a function."""
 Hints = Source | Sequence[Source]
 """An image, a tensor of b images, or a sequence of either, one for each hint."""
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """b functions on images, each composed from hints of its own."""
+    """b functions on images, each composed from hints of its own.
+
+    `function` makes them.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> task = fine.Task(images="glyphs", rules="reflection", test_classes=20, test_count=10)
+        >>> puzzles = task.test_puzzles()
+        >>> x, y, new, *choices = puzzles.render([0]).images[0]
+        >>> f = fine.function(x, y, model=model)
+        >>> f.choose(new, choices).letter
+        'C'
+        >>> twice = f @ f
+        >>> f.inverse().note
+        'matrix inverse'
+        >>> f.nearest(rules="affine", k=1)[0].family
+        'reflection'
+    """
 
     model: FINE
+    """The model that composed them."""
     on_embeddings: EmbeddingFunction
     """The same functions on embeddings."""
     inputs: tuple[Tensor, ...]
     """Images (b, channels, size, size) that the functions are known to take; compared on these."""
     outputs: tuple[Tensor, ...]
     """Images that they are known to make."""
+
+    def __post_init__(self) -> None:
+        check_finite(self.on_embeddings.vector())
 
     def __len__(self) -> int:
         return len(self.on_embeddings)
@@ -73,16 +99,16 @@ class Function:
     @torch.no_grad()
     def __call__(self, x: Source) -> Tensor:
         """The embeddings (b, rows, columns) of the results, for an image or for b images."""
-        return self.on_embeddings(self._embed(_read_together(self.model, [x])[0]))
+        embeddings = self._embed(_read_together(self.model, [x])[0])
+        return check_finite(self.on_embeddings(embeddings))
 
     @torch.no_grad()
-    def choose(self, x: Source, choices: Sequence[Source]) -> Answer:
+    def choose(self, x: Source, choices: Iterable[Source]) -> Answer:
         """Which of the choices x becomes."""
         if len(self) > 1:
             raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
-        if len(choices) < 2:
-            raise FineError(f"there are {len(choices)} choices: give at least 2 to choose from")
-        images = torch.stack(_read_together(self.model, [x, *choices]), dim=1)
+        shown = [x, *list_choices(choices)]
+        images = torch.stack(_read_together(self.model, shown), dim=1)
         embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
         guess = self.on_embeddings(embeddings[:, 0])
         return answers_of(-self.model.distance(embeddings[:, 1:], guess[:, None]))[0]
@@ -99,11 +125,15 @@ class Function:
 
     def power(self, times: float) -> "Function":
         """The function so many times; 1/2 is the square root and −1 the inverse."""
+        if not abs(times) <= MOST_TIMES:
+            raise FineError(f"power {times}: give a number from −{MOST_TIMES} to {MOST_TIMES}")
         return replace(self, on_embeddings=self.on_embeddings.power(times))
 
     def interpolate(self, other: "Function", share: float) -> "Function":
         """Between this function (share 0) and another (share 1)."""
         self._check_like(other)
+        if not math.isfinite(share):
+            raise FineError(f"share is {share}: give a number, such as 0.5 for halfway")
         between = self.on_embeddings.interpolate(other.on_embeddings, share)
         return replace(self, on_embeddings=between)
 
@@ -119,7 +149,7 @@ class Function:
             self.model.distance(self.on_embeddings(one), other.on_embeddings(one))
             for one in embeddings
         ]
-        return torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt()
+        return check_finite(torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt())
 
     @torch.no_grad()
     def nearest(self, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
@@ -158,7 +188,20 @@ class Function:
 
 @torch.no_grad()
 def function(x: Hints, y: Hints, *, model: FINE) -> Function:
-    """The function that takes x to y; of several hints, the one that best takes each x to its y."""
+    """The function that takes x to y; of several hints, the one that best takes each x to its y.
+
+    Args:
+        x: An image, as `read_image` takes it; or several, one for each hint.
+        y: What became of it, or of each of them.
+        model: A model that composes functions, as `load` returns it.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> f = fine.function("x.png", "y.png", model=model)  # doctest: +SKIP
+        >>> x, y = ["x1.png", "x2.png"], ["y1.png", "y2.png"]  # two hints
+        >>> f = fine.function(x, y, model=model)  # doctest: +SKIP
+    """
     hints = _read_hints(x, y, model)
     composed = compose_function(model, hints.x, hints.y)
     return Function(model, composed, hints.inputs, hints.outputs)
@@ -168,7 +211,24 @@ def function(x: Hints, y: Hints, *, model: FINE) -> Function:
 def explain(
     model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
 ) -> tuple[NamedRule, ...]:
-    """The ``k`` rules of a set that do most nearly what made y from x, the nearest first."""
+    """The ``k`` rules of a set that do most nearly what made y from x, the nearest first.
+
+    Args:
+        model: A model that composes functions, as `load` returns it.
+        x: The image of the example: anything that `read_image` takes.
+        y: What became of it.
+        rules: The set of rules to name, as `rule_set` takes it.
+        k: How many of them.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> task = fine.Task(images="glyphs", rules="reflection", test_classes=20, test_count=10)
+        >>> puzzles = task.test_puzzles()
+        >>> x, y, *rest = puzzles.render([0]).images[0]
+        >>> fine.explain(model, x, y, k=1)[0].family
+        'reflection'
+    """
     return function(x, y, model=model).nearest(rules=rules, k=k)
 
 
@@ -176,7 +236,8 @@ def explain(
 def residual(x: Hints, y: Hints, *, model: FINE) -> Tensor:  # (b,)
     """What the model leaves of y, as a share of it, over all hints together."""
     hints = _read_hints(x, y, model)
-    return residual_share(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
+    share = residual_share(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
+    return check_finite(share)
 
 
 class _Hints(NamedTuple):
@@ -219,6 +280,7 @@ def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
 
 def _read_batch(model: FINE, source: Source) -> Tensor:  # (b, channels, size, size)
     if isinstance(source, Tensor) and source.ndim == 4:
+        check_dense(source)
         if not len(source):
             raise FineError("a tensor of 0 images makes no function: give at least one image")
         return read_all(model, list(source))

@@ -6,11 +6,11 @@
 The thresholds are those of the model's `Calibration`, fitted on puzzles that training did not show.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fine.evaluation.calibration import Calibration, ood_scores
-from fine.inference.answers import Answer, answers_of, check_choices
+from fine.inference.answers import Answer, answers_of, list_choices
 from fine.inference.puzzle_images import prepared
 from fine.inference.reading import Source
 from fine.models.paper import FINE
@@ -47,13 +47,13 @@ def judge(
     x: Source,
     y: Source,
     new: Source,
-    choices: Sequence[Source],
+    choices: Iterable[Source],
 ) -> CalibratedAnswer:
     """Which of the choices is to ``new`` what y is to x, and whether any of them is."""
-    check_choices(choices)
-    scores = ood_scores(model, prepared(model, [x, y, new, *choices])[None])
+    shown = list_choices(choices)
+    scores = ood_scores(model, prepared(model, [x, y, new, *shown])[None])
     (answer,) = answers_of(scores.logits)
-    probabilities = (scores.logits[0] / calibration.temperature).softmax(0)
+    probabilities = calibration.probabilities(scores.logits)[0]
     reasons = (UNKNOWN_RULE, NONE_FITS, NONE_STANDS_OUT)
     beyond = calibration.beyond(scores)
     return CalibratedAnswer(

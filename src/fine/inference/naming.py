@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.rules import FAMILIES, Rule, RuleSet, Warp
 
@@ -24,13 +25,23 @@ its names are right more often than their probabilities say (docs/solve.md)."""
 
 @dataclass(frozen=True)
 class NamedRule:
-    """A rule and how probable it is among the rules of its set."""
+    """A rule and how probable it is among the rules of its set.
+
+    Examples:
+        >>> import fine
+        >>> named = fine.NamedRule("rotation", (45.0,), "rotation 45°", 0.93)
+        >>> print(named)
+        rotation 45° 93%
+    """
 
     family: str
+    """The family of the rule."""
     parameters: tuple[float, ...]
+    """Its parameters, such as (45.0,)."""
     label: str
     """The rule in words, such as rotation 45°."""
     probability: float
+    """How probable it is; over the whole set together 1."""
 
     @property
     def rule(self) -> Rule:
@@ -57,7 +68,7 @@ def logits_of_rules(
 
 def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, ...]:
     """Rules with their probabilities, the most probable first."""
-    values = probabilities.tolist()
+    values = check_finite(probabilities).tolist()
     ordered = ((rules[n], values[n]) for n in probabilities.argsort(descending=True).tolist())
     return tuple(
         NamedRule(rule.family.name, rule.parameters, str(rule), value) for rule, value in ordered

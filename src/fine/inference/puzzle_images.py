@@ -18,12 +18,24 @@ from fine.models.paper import FINE
 
 
 class PuzzleImages(NamedTuple):
-    """x, y, x' and any choices, each float (channels, side, side) in 0..1 at its own resolution."""
+    """x, y, x' and any choices, each float (channels, side, side) in 0..1 at its own resolution.
+
+    Examples:
+        >>> import fine, torch
+        >>> images = torch.rand(5, 1, 64, 64)
+        >>> puzzle = fine.PuzzleImages.read(*images[:3], list(images[3:]))
+        >>> puzzle.prepared(fine.load("all-glyphs")).shape
+        torch.Size([5, 1, 32, 32])
+    """
 
     x: Tensor
+    """The image of the example."""
     y: Tensor
+    """What became of it."""
     new: Tensor
+    """Another image, x'."""
     choices: tuple[Tensor, ...] = ()
+    """What may become of that one."""
 
     @staticmethod
     def read(x: Source, y: Source, new: Source, choices: Sequence[Source] = ()) -> "PuzzleImages":

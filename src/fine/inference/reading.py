@@ -8,9 +8,7 @@ image that is not square is padded in the colour of its border, so nothing of it
 than 512 × 512 is reduced to that.
 """
 
-import io
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,9 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.images.folder import FORMATS, PIXEL_LIMIT
+from fine.images.decoding import Decoder
+from fine.images.limits import FILE_LIMIT, PIXEL_LIMIT, TooCostlyError
+from fine.io.untrusted import read_bytes
 
 Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[Any] | Tensor
 """A path, the bytes of a file, a Pillow image, an array (h, w) or (h, w, channels), or a tensor
@@ -31,34 +31,44 @@ Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[Any] | Tensor
 LARGEST = 512
 """Pixels a side that are kept: more than a model sees, and enough for an answer that is drawn."""
 
+_PADDED_LIMIT = 2 * PIXEL_LIMIT  # as a square: a line of 30,000 pixels would take gigabytes
 _RED, _GREEN, _BLUE = 0.299, 0.587, 0.114  # ITU-R 601, as in fine.images
 
 
 def read_image(source: Source) -> Tensor:
-    """The image as float (channels, side, side) in 0..1; one channel if it is grey, else three."""
+    """The image as float (channels, side, side) in 0..1; one channel if it is grey, else three.
+
+    Args:
+        source: A path, the bytes of a file, a Pillow image, an array (h, w) or (h, w, channels), or
+            a tensor (channels, h, w).
+
+    Examples:
+        >>> import fine, numpy
+        >>> fine.read_image(numpy.zeros((40, 60), dtype=numpy.uint8)).shape  # padded to a square
+        torch.Size([1, 60, 60])
+        >>> fine.read_image("photo.jpg").shape  # doctest: +SKIP
+    """
     if isinstance(source, Tensor):
-        array = source.detach().cpu()
-        return _squared(_checked((array.movedim(0, -1) if array.ndim == 3 else array).numpy()))
+        return _squared(_checked(_array(source)))
     if isinstance(source, np.ndarray):
         return _squared(_checked(source))
-    if isinstance(source, Image.Image):
-        return _squared(_pixels(source, "the image"))
-    name, file = _open(source)
-    megapixels = PIXEL_LIMIT // 1_000_000
-    too_large = FineError(f"{name} has more than {megapixels} megapixels: give a smaller one")
     try:
-        with warnings.catch_warnings():
-            # Pillow warns of large images and odd metadata; the limit below decides.
-            warnings.simplefilter("ignore")
-            with Image.open(file, formats=FORMATS) as image:
-                if image.width * image.height > PIXEL_LIMIT:
-                    raise too_large
-                return _squared(_pixels(image, name))
+        if isinstance(source, Image.Image):
+            name = "the Pillow image"
+            return _squared(_pixels(ImageOps.exif_transpose(source), name))
+        name = "the image" if isinstance(source, bytes) else str(source)
+        with Decoder() as decoder:
+            return _squared(_pixels(decoder.decode(_content(source)), name))
     except FineError:
         raise
-    except Image.DecompressionBombError:
-        raise too_large from None
+    except TooCostlyError as problem:
+        raise FineError(f"{name} {problem}: give a smaller one") from None
     except Exception as problem:  # Pillow's readers raise errors of a dozen kinds for broken files
+        if isinstance(source, Image.Image):
+            raise FineError(
+                f"{name} cannot be read ({problem}): give one that is open and whole, in a mode "
+                "that Pillow converts to RGB"
+            ) from problem
         raise FineError(
             f"{name} is not an image that can be read: give a PNG, JPEG, GIF, WebP, BMP or TIFF "
             "file"
@@ -95,12 +105,25 @@ def resized(images: Tensor, size: int) -> Tensor:  # (n, c, side, side) -> (n, c
     return F.interpolate(images, size=(size, size), mode="bilinear", align_corners=False)
 
 
-def _open(source: str | os.PathLike[str] | bytes) -> tuple[str, io.BytesIO]:
-    """What to call a source, and its bytes."""
+def _array(tensor: Tensor) -> NDArray[Any]:  # (h, w) or (h, w, channels)
+    try:
+        if tensor.dtype == torch.bfloat16:  # which NumPy has not
+            tensor = tensor.float()
+        array = tensor.detach().cpu().numpy()
+    except (TypeError, RuntimeError, NotImplementedError) as problem:
+        raise FineError(
+            f"a {tensor.layout} tensor of {tensor.dtype} on '{tensor.device}' is no image "
+            f"({problem}): give a dense one with values"
+        ) from problem
+    return np.moveaxis(array, 0, -1) if array.ndim == 3 else array
+
+
+def _content(source: str | os.PathLike[str] | bytes) -> bytes:
+    """The bytes of a file."""
     if isinstance(source, bytes):
         name, content = "the image", source
     elif isinstance(source, str | os.PathLike):
-        name, content = str(Path(source)), _read_bytes(Path(source))
+        name, content = str(source), _read_bytes(Path(source))
     else:
         raise FineError(
             f"a {type(source).__name__} is no image: give a path, bytes, a Pillow image, an array "
@@ -108,12 +131,12 @@ def _open(source: str | os.PathLike[str] | bytes) -> tuple[str, io.BytesIO]:
         )
     if not content:
         raise FineError(f"{name} is empty (0 bytes): expected an image")
-    return name, io.BytesIO(content)
+    return content
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path, largest=FILE_LIMIT, expected="an image")
     except FileNotFoundError:
         raise FineError(f"{path} is missing: expected an image there") from None
     except IsADirectoryError:
@@ -123,15 +146,16 @@ def _read_bytes(path: Path) -> bytes:
         raise FineError(f"{path} cannot be read ({reason})") from problem
 
 
-def _pixels(image: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
-    """A Pillow image the right way up, laid on paper where it is transparent."""
-    upright = ImageOps.exif_transpose(image)
+def _pixels(upright: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
+    """A Pillow image that may be changed, laid on paper where it is transparent."""
     if upright.mode.startswith("I;16"):
-        return _checked(np.asarray(upright).astype(np.uint16))
+        return _checked(np.asarray(upright).astype(np.uint16, copy=False))
     if upright.mode in ("I", "F"):
         raise FineError(
             f"{name} has 32 bits a pixel, which have no known white: save it with 8 or 16 bits"
         )
+    if upright.mode == "La":  # which Pillow converts to this mode alone
+        upright = upright.convert("LA")
     # Early, because a large image takes a gigabyte as floats.
     upright.thumbnail((4 * LARGEST, 4 * LARGEST), Image.Resampling.BOX)
     mode = "L" if upright.mode in ("1", "L", "LA") else "RGB"
@@ -153,7 +177,8 @@ def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0
     if array.dtype == np.bool_ or np.issubdtype(array.dtype, np.floating):
         values = array.astype(np.float32)
     elif array.dtype in (np.uint8, np.uint16):
-        values = array.astype(np.float32) / np.float32(np.iinfo(array.dtype).max)
+        values = array.astype(np.float32)
+        values /= np.float32(np.iinfo(array.dtype).max)
     else:
         raise FineError(
             f"an image of {array.dtype} has no known white: give uint8, uint16, or floats between "
@@ -180,10 +205,20 @@ def _squared(array: NDArray[np.float32]) -> Tensor:  # (h, w, channels) -> (chan
     """The image in the middle of a square in the colour of its border, reduced if it is large."""
     image = torch.from_numpy(np.ascontiguousarray(array)).permute(2, 0, 1)
     height, width = image.shape[1:]
+    if height != width and max(height, width) ** 2 > _PADDED_LIMIT:
+        image = _shortened(image, 4 * LARGEST)
+        height, width = image.shape[1:]
     side = max(height, width)
     if height != width:
         ground = border(image).median(dim=1).values[:, None, None]
         left, top = (side - width) // 2, (side - height) // 2
         padding = (left, side - width - left, top, side - height - top)
-        image = F.pad(image - ground, padding) + ground
+        image = F.pad(image - ground, padding).add_(ground)
     return resized(image[None], min(side, LARGEST))[0]
+
+
+def _shortened(image: Tensor, longest: int) -> Tensor:  # (channels, h, w)
+    """The image with sides of at most ``longest`` pixels, averaged over areas."""
+    side = max(image.shape[1:])
+    height, width = (max(1, round(length * longest / side)) for length in image.shape[1:])
+    return F.interpolate(image[None], size=(height, width), mode="area")[0]

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.images.letters import check_text, grid
+from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.rules.strings import string_rules
 
@@ -28,7 +29,9 @@ class RankedRule:
     rule: str
     """The rule in words, such as last +1."""
     answer: str
+    """What it makes of the new string."""
     probability: float
+    """How probable it is among the rules of its set."""
     explains: bool
     """Whether it makes y of x, to the letter."""
 
@@ -38,6 +41,7 @@ class TextAnswer:
     """What a model takes for the answer."""
 
     text: str
+    """The answer."""
     rules: tuple[RankedRule, ...]
     """Every rule of the set: those that make y of x first, the most probable first of each."""
     probability: float
@@ -46,7 +50,20 @@ class TextAnswer:
 
 @torch.inference_mode()
 def solve_text(model: FINE, x: str, y: str, new: str, *, rules: str = "all") -> TextAnswer:
-    """What is to ``new`` as y is to x, by the rule that does most nearly what made y from x."""
+    """What is to ``new`` as y is to x, by the rule that does most nearly what made y from x.
+
+    Args:
+        model: A model that reads letter strings, such as ``all-strings``.
+        x: The string of the example.
+        y: What became of it.
+        new: Another string.
+        rules: The set of rules to try: families of strings joined by ``+``, or ``all``.
+
+    Examples:
+        >>> import fine
+        >>> fine.solve_text(fine.load("all-strings"), "abc", "abd", "ijk").text
+        'ijl'
+    """
     if model.config.encoder != "strings":
         raise FineError(
             "this model reads images, not strings: load 'all-strings', or train one with --task "
@@ -83,4 +100,4 @@ def _logits(model: FINE, puzzle: Sequence[str], results: Sequence[str]) -> Tenso
     weights = model.compose(x, y)
     guesses = torch.stack([model.apply_function(weights, one) for one in (x, new)], dim=1)
     made = embeddings[0, 3:].unflatten(0, (-1, 2))  # (rules, 2, rows, columns)
-    return -model.distance(made, guesses).sum(1)
+    return check_finite(-model.distance(made, guesses).sum(1))

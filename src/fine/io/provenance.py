@@ -11,11 +11,12 @@ from fine.version import __version__
 
 def provenance() -> dict[str, str]:
     """Versions, machine and commit, as result.json and the ledger have them."""
+    threads = torch.get_num_threads()
     return {
         "fine": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+        "machine": f"{platform.machine()}, {threads} {'thread' if threads == 1 else 'threads'}",
         "commit": _commit(),
     }
 

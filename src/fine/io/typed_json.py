@@ -5,9 +5,20 @@ config = read_as(RunConfig, json.loads(text))     # a ValueError names what does
 
 import dataclasses
 import math
+from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
+
+
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a JSON file, for ``object_pairs_hook``: of a name twice, one would be lost."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"it has {twice[:40]!r} twice")
+    return content
 
 
 def read_as(kind: type[Kind], value: Any, name: str = "it") -> Kind:
@@ -62,6 +73,8 @@ def _fits(kind: Any, value: Any) -> bool:
     if kind is float:
         # A whole number stays an int: the keys of cells are made from the text of a number.
         return type(value) in (int, float) and abs(value) < 1e300 and not math.isnan(value)
+    if isinstance(kind, UnionType):
+        return any(_fits(one, value) for one in get_args(kind))
     if kind is str and type(value) is str:
         # JSON can hold zero characters and half characters; file names and terminals cannot.
         return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)

@@ -17,6 +17,8 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.models.backbones import MatrixBackbone
+from fine.models.finite import check_finite
+from fine.models.linear_systems import solve
 from fine.models.paper import FINE, NICE, Backbone, Weights
 
 LARGEST_CONDITION = 10.0
@@ -85,13 +87,13 @@ class MatrixFunction(EmbeddingFunction):
 
         That is the x with the least |f(x) − y|² + λ|x − y|²: what f has lost stays as it is in y.
         """
-        matrices = self.matrices.double()
+        matrices = check_finite(self.matrices).double()
         identity = torch.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
         singular = torch.linalg.svdvals(matrices)  # (b, rows), the largest first
         invertible = singular[:, 0] < LARGEST_CONDITION * singular[:, -1]
         ridge = torch.where(invertible, 0.0, RIDGE)[:, None, None]
         gram = matrices.mT @ matrices
-        change = torch.linalg.solve(gram + ridge * identity, matrices.mT @ (identity - matrices))
+        change = solve(gram + ridge * identity, matrices.mT @ (identity - matrices))
         return MatrixFunction((identity + change).to(self.matrices.dtype), _note(invertible))
 
     def after(self, first: "MatrixFunction") -> "MatrixFunction":
@@ -103,8 +105,8 @@ class MatrixFunction(EmbeddingFunction):
             return self.inverse().power(-times)
         if times == int(times):
             return MatrixFunction(torch.linalg.matrix_power(self.matrices, int(times)))
-        values, vectors = torch.linalg.eig(self.matrices.double())
-        powers = torch.linalg.solve(vectors, vectors * values[:, None] ** times, left=False)
+        values, vectors = torch.linalg.eig(check_finite(self.matrices).double())
+        powers = solve(vectors, vectors * values[:, None] ** times, left=False)
         return MatrixFunction(powers.real.to(self.matrices.dtype))
 
     def interpolate(self, other: "MatrixFunction", share: float) -> "MatrixFunction":

@@ -23,6 +23,9 @@ from fine.models.group_convolution import GroupBatchNorm, GroupBias, GroupConv, 
 from fine.models.initialisation import kaiming
 from fine.models.string_encoder import StringEncoder
 
+LARGEST_EMBEDDING = 2**14
+"""Numbers in the embedding of an image; those of the experiments have up to 1,024."""
+
 
 class Strided(TypedDict):
     """The shape of a strided convolution."""
@@ -270,6 +273,11 @@ def make_encoder(
         raise FineError(
             f"an embedding of {embedding_size} numbers cannot have {columns} columns: columns must "
             "divide it"
+        )
+    if embedding_size > LARGEST_EMBEDDING:
+        raise FineError(
+            f"an embedding of {embedding_size} numbers is too large: give an embedding_size of at "
+            f"most {LARGEST_EMBEDDING:,}"
         )
     return ENCODERS[name](
         channels=channels, size=size, embedding_size=embedding_size, columns=columns

@@ -9,7 +9,6 @@ squares, over the orbits of its slots (memory.py); and training asks every puzzl
 directions.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -27,11 +26,19 @@ from fine.models.memory import FunctionalMemory, MemoryOptions
 from fine.models.paper import WeightedDistance
 
 STANDARDS = ("none", "image", "pair")
+MOST_RIDGE = 1_000_000
+"""With more, what a memory finds in a pair is lost in rounding."""
 
 
 @dataclass(frozen=True)
 class FINEConfig:
-    """The settings of a FINE."""
+    """The settings of a FINE.
+
+    Examples:
+        >>> import fine
+        >>> config = fine.FINEConfig(slots=16, backbone="residual")
+        >>> model = fine.FINE(config, channels=1, size=32)
+    """
 
     encoder: str = "p4m-cnn"
     """p4m-cnn, p4-cnn, resnet, mlp or conv; strings reads letters (docs/strings.md)."""
@@ -89,7 +96,19 @@ def standardise(images: Tensor, by: str, *, firsts: Sequence[int] | None = None)
 
 
 class FINE(paper.FINE, HubMixin):
-    """Composes the function that takes x to y; the choice nearest to what it makes of x' wins."""
+    """Composes the function that takes x to y; the choice nearest to what it makes of x' wins.
+
+    Args:
+        config: The settings.
+        channels: Channels of the images: 1 (grey) or 3 (colour).
+        size: Width and height of the images.
+
+    Examples:
+        >>> import fine, torch
+        >>> model = fine.FINE(fine.FINEConfig(), channels=1, size=32)
+        >>> model(torch.rand(8, 7, 1, 32, 32)).shape  # logits of the four choices
+        torch.Size([8, 4])
+    """
 
     config: FINEConfig
 
@@ -217,8 +236,8 @@ class FINE(paper.FINE, HubMixin):
 
 def _check(config: FINEConfig) -> None:
     """Refuse settings that are impossible, or do not go together."""
-    if not 0 <= config.ridge < math.inf:
-        raise FineError(f"ridge {config.ridge} will not do: give a number of 0 or more")
+    if not 0 <= config.ridge <= MOST_RIDGE:
+        raise FineError(f"ridge {config.ridge} will not do: give a number from 0 to {MOST_RIDGE:,}")
     if config.standardise not in STANDARDS:
         raise unknown("way to standardise", config.standardise, STANDARDS)
     if config.auxiliary_queries not in (0, 1, 3):

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from fine.errors import FineError
 from fine.geometry.d4 import SquareGroup
+from fine.models.indexing import pick
 
 
 def output_size(size: int, *, kernel: int, stride: int, padding: int) -> int:
@@ -61,7 +62,7 @@ class GroupConv(nn.Module):
         self.register_buffer("permutations", permutations, persistent=False)
 
     def forward(self, maps: Tensor) -> Tensor:  # (b, orientations × i, h, w) -> (b, g × o, h', w')
-        bank = self.weight[:, :, self.permutations]  # (o, i, g, orientations, kernel, kernel)
+        bank = pick(self.weight, self.permutations)  # (o, i, g, orientations, kernel, kernel)
         bank = bank.permute(2, 0, 3, 1, 4, 5)  # (g, o, orientations, i, kernel, kernel)
         if self.pooling:
             bank = bank.mean(dim=0, keepdim=True)  # the mean of the maps is the map of the mean

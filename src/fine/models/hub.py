@@ -20,11 +20,11 @@ with warnings.catch_warnings():
 
 from fine.errors import FineError
 from fine.io.files import read_json, write_json
-from fine.io.tensors import read_tensors, save_tensors
+from fine.io.tensors import save_tensors
 from fine.models.paper import FINE
-from fine.models.registry import make_model, name_of, refuse_giant
+from fine.models.registry import name_of
 from fine.models.upgrades import upgrade_settings
-from fine.models.weights import load_weights
+from fine.models.weights import load_trained
 
 FORMAT = 2
 """Version of the folder's layout. Format 1 has other words for settings (upgrades.py)."""
@@ -67,20 +67,17 @@ def load_model(folder: Path) -> FINE:
             f"{path} is not that of a FINE to load: expected format {FORMAT}, as `fine export` "
             "writes it"
         )
-    shape = {key: content.get(key) for key in ("channels", "size")}
-    if not all(isinstance(value, int) and value > 0 for value in shape.values()):
+    shape: dict[str, Any] = {key: content.get(key) for key in ("channels", "size")}
+    if not all(type(value) is int and value > 0 for value in shape.values()):
         raise FineError(
             f"{path} gives {shape} for the images: expected two whole numbers, such as 1 and 32"
         )
     if version == 1:
         name, settings = upgrade_settings(name, settings)
-    options: dict[str, Any] = {**shape, "settings": settings}
-    refuse_giant(name, **options)
-    model = make_model(name, **options)
+    model = load_trained(name, weights, settings=settings, **shape)
     if not isinstance(model, FINE):
         raise FineError(f"{path} is that of {name}: expected a FINE, such as fine or fine-nice")
-    load_weights(model, read_tensors(weights)[0], weights)
-    return model.eval()
+    return model
 
 
 class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
@@ -97,7 +94,7 @@ class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
         Options are those of the hub: revision, cache_dir, local_files_only, token, force_download.
         """
         folder = Path(pretrained_model_name_or_path)
-        if not folder.is_dir():
+        if not _is_folder(folder):
             folder = _from_hub(str(pretrained_model_name_or_path), options)
         return load_model(folder)
 
@@ -118,6 +115,13 @@ class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
             f"{numbers:,} numbers.\n\n    model = fine.FINE.from_pretrained(FOLDER)\n\n"
             f"Settings: {listed}.\n"
         )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long for a file
+        return False
 
 
 def _from_hub(name: str, options: dict[str, Any]) -> Path:

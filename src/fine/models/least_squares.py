@@ -9,6 +9,7 @@ the solution in the span of the slots.
 import torch
 from torch import Tensor
 
+from fine.models.linear_systems import solve
 from fine.models.paper import regularised
 
 MOST_PRODUCTS = 2**25
@@ -31,7 +32,7 @@ def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
         gram = ((x @ x.mT).flatten(1) @ products).unflatten(1, (count, count))
         similarity = (y @ x.mT).flatten(1) @ values.flatten(1).T  # (b, s): ⟨V_s x, y⟩
     # Not by Cholesky: differentiating through its factor costs twice the solve.
-    return torch.linalg.solve(regularised(gram, ridge), similarity)
+    return solve(regularised(gram, ridge), similarity)
 
 
 def combine(matrices: Tensor, coefficients: Tensor) -> Tensor:  # (s, o, i), (b, s) -> (b, o, i)

@@ -18,11 +18,14 @@ from typing import TypedDict
 from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
+from fine.models.initialisation import orthonormal
 from fine.models.least_squares import combine, fit
 from fine.models.low_rank import Factors, make_factors
-from fine.models.orbit import expand, orbit_table
-from fine.models.paper import QUERIES, orthonormal, pseudo_inverse
+from fine.models.orbit import expand, orbit_size, orbit_table
+from fine.models.paper import QUERIES, pseudo_inverse
 
+MOST_NUMBERS = 2**26
+"""What a memory may multiply out to read a pair: all matrices of all orbits, or their products."""
 ANALOGIES = ("similarity", "least-squares")
 KEYS = ("tied", "shared", "own")
 
@@ -73,6 +76,7 @@ class FunctionalMemory(nn.Module):
             raise unknown("analogy", analogy, ANALOGIES)
         if keys not in KEYS:
             raise unknown("kind of keys", keys, KEYS)
+        _check_size(slots, permutations, rows_in * rows_out, symmetry=symmetry, analogy=analogy)
         if analogy == "least-squares" and not ridge:
             raise FineError(
                 "a least-squares fit of slots to an example pair needs a ridge above 0: more than "
@@ -130,6 +134,23 @@ class FunctionalMemory(nn.Module):
     def key_matrices(self) -> Tensor:  # (slots, o, i)
         """The keys, however they are stored; shared keys are the values."""
         return self.value_matrices() if self.keys is None else _matrices(self.keys)
+
+
+def _check_size(
+    slots: int, permutations: Tensor | None, numbers: int, *, symmetry: str, analogy: str
+) -> None:
+    """Refuse slots whose orbits, or the fit of these, would fill the memory of the machine."""
+    elements = orbit_size(permutations, symmetry)
+    orbits = max(1, slots) * elements
+    needed = orbits * numbers
+    if analogy == "least-squares":
+        needed = max(needed, orbits * orbits)
+    if needed > MOST_NUMBERS:
+        raise FineError(
+            f"{slots} slots of {numbers:,} numbers, each read in {elements} forms, would take "
+            f"{needed:,} numbers, more than {MOST_NUMBERS:,}: give fewer slots or a smaller "
+            "embedding_size"
+        )
 
 
 def _matrices(stored: nn.Parameter | Factors) -> Tensor:

@@ -12,8 +12,18 @@ import torch
 from torch import Tensor
 
 from fine.errors import unknown
+from fine.models.indexing import pick
 
 SYMMETRIES = ("none", "conjugate", "two-sided")
+
+
+def orbit_size(permutations: Tensor | None, symmetry: str) -> int:
+    """How many matrices the orbit of a slot has."""
+    if symmetry not in SYMMETRIES:
+        raise unknown("symmetry of a memory", symmetry, SYMMETRIES)
+    if permutations is None or symmetry == "none":
+        return 1
+    return len(permutations) if symmetry == "conjugate" else len(permutations) ** 2
 
 
 def orbit_table(
@@ -23,10 +33,8 @@ def orbit_table(
 
     ``permutations`` (elements, rows) are those of the encoder; None if it is not equivariant.
     """
-    if symmetry not in SYMMETRIES:
-        raise unknown("symmetry of a memory", symmetry, SYMMETRIES)
     indices = torch.arange(rows_out * rows_in).view(rows_out, rows_in)
-    if permutations is None or symmetry == "none":
+    if orbit_size(permutations, symmetry) == 1 or permutations is None:
         orbit = [indices]
     elif symmetry == "conjugate":
         orbit = [indices[g][:, g] for g in permutations]
@@ -37,6 +45,6 @@ def orbit_table(
 
 def expand(matrices: Tensor, table: Tensor) -> Tensor:  # (slots, o, i) -> (slots × elements, o, i)
     """Every matrix as its whole orbit."""
-    orbits = matrices.flatten(1)[:, table] if len(table) > 1 else matrices
+    orbits = pick(matrices.flatten(1), table) if len(table) > 1 else matrices
     # Even a single element is returned as a view, so that its gradients are summed in one order.
     return orbits.view(-1, *matrices.shape[1:])

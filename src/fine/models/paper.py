@@ -34,6 +34,8 @@ from torch import Tensor, nn
 
 from fine.errors import FineError, unknown
 from fine.models.encoders import make_encoder
+from fine.models.initialisation import orthonormal
+from fine.models.linear_systems import cholesky
 
 QUERIES = ("solve", "iterate")
 BACKBONES = ("nice", "mlp")
@@ -58,7 +60,7 @@ def pseudo_inverse(
     if method == "solve":
         if gram.shape[-1] == 1:
             return x.mT / gram
-        return torch.cholesky_solve(x.mT, torch.linalg.cholesky(gram))
+        return torch.cholesky_solve(x.mT, cholesky(gram))
     if method != "iterate":
         raise unknown("pseudo-inverse", method, QUERIES)
     identity = torch.eye(gram.shape[-1], dtype=x.dtype, device=x.device)
@@ -111,12 +113,6 @@ class FunctionalMemory(nn.Module):
             return self.query(x, y)
         # Eq. 2: W = reshape(fconcat(M^key) a)
         return (self.coefficients(x, y) @ self.keys.flatten(1)).unflatten(1, self.keys.shape[1:])
-
-
-def orthonormal(slots: int, rows_out: int, rows_in: int) -> Tensor:
-    """Random matrices of norm 1, orthogonal to each other if there are at most o × i."""
-    flat = nn.init.orthogonal_(torch.empty(slots, rows_out * rows_in))
-    return flat.view(slots, rows_out, rows_in)
 
 
 class Backbone(nn.Module, ABC):

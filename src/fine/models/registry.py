@@ -6,6 +6,7 @@ register_model("mine", MyModel, MyConfig())     # MyModel(config, *, channels, s
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,12 +15,14 @@ from torch import nn
 
 from fine.errors import FineError, unknown
 
-LARGEST_MODEL = 500_000_000
-"""Numbers in a model: two gigabytes."""
-_CERTAINLY_SMALL = 2**26
-"""Numbers of the largest of our own models, if it were one matrix."""
-_USUAL_PIXELS = 3 * 64 * 64
-"""Numbers in the largest image for which our own models are certainly small."""
+LARGEST_MODEL = 100_000_000
+"""Numbers in a model: 400 MB."""
+LARGEST_IMAGE = 3 * 512 * 512
+"""Numbers in an image that a model sees."""
+MOST = 100_000
+"""What a setting may count, such as slots or the width of a layer."""
+_USUAL_IMAGE = 3 * 64 * 64
+"""Numbers in an image for which no encoder is large."""
 
 
 class Recipe(NamedTuple):
@@ -34,7 +37,30 @@ MODELS: dict[str, Recipe] = {}
 
 
 def register_model(name: str, model: type[nn.Module], config: Any) -> None:
-    """Make a model class known by name: it can then be trained, saved, loaded and evaluated."""
+    """Make a model class known by name: it can then be trained, saved, loaded and evaluated.
+
+    Args:
+        name: What the model is called.
+        model: A class that is made by ``model(config, channels=…, size=…)`` and turns images
+            (b, 7, channels, size, size) into logits (b, 4).
+        config: Its default configuration, an instance of a dataclass of numbers, texts and flags.
+
+    Examples:
+        >>> import dataclasses, fine, torch
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class NearestConfig:
+        ...     scale: float = 1.0
+        >>> class Nearest(torch.nn.Module):  # ignores the rule: the choice most like x'
+        ...     def __init__(self, config, *, channels, size):
+        ...         super().__init__()
+        ...         self.scale = torch.nn.Parameter(torch.tensor(config.scale))
+        ...     def forward(self, images):
+        ...         apart = images[:, 3:] - images[:, 2:3]
+        ...         return -self.scale * apart.square().mean((2, 3, 4))
+        >>> fine.register_model("nearest", Nearest, NearestConfig())
+        >>> fine.make_model("nearest", channels=1, size=32)(torch.rand(8, 7, 1, 32, 32)).shape
+        torch.Size([8, 4])
+    """
     if name in MODELS:
         raise FineError(f"there is a model called '{name}' already: choose another name")
     if not dataclasses.is_dataclass(config) or isinstance(config, type):
@@ -61,7 +87,20 @@ def model_config(name: str, settings: Mapping[str, Any] | None = None) -> Any:
 def make_model(
     name: str, *, channels: int, size: int, settings: Mapping[str, Any] | None = None
 ) -> nn.Module:
-    """An untrained model for images of this shape."""
+    """An untrained model for images of this shape.
+
+    Args:
+        name: Name of the model, such as ``fine`` or ``esbn``.
+        channels: Channels of the images: 1 (grey) or 3 (colour).
+        size: Width and height of the images.
+        settings: Settings that differ from the model's defaults, by name.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.make_model("fine", channels=1, size=32, settings={"slots": 16})
+        >>> model.config.slots
+        16
+    """
     config = model_config(name, settings)
     return MODELS[name].model(config, channels=channels, size=size)
 
@@ -82,32 +121,57 @@ def name_of(model: nn.Module) -> str:
 
 def refuse_giant(
     name: str, *, channels: int, size: int, settings: Mapping[str, Any] | None = None
-) -> None:
+) -> nn.Module | None:
     """Refuse a model that would fill the memory, before any of it is made.
 
-    A configuration may come from anywhere.
+    A configuration may come from anywhere. The result is the model in outline, shapes without
+    numbers; None if its settings alone say that it is small.
     """
-    values = dataclasses.asdict(model_config(name, settings)).values()
-    sizes = sorted((value for value in values if type(value) is int), reverse=True)
-    largest, second = (*sizes, 1, 1)[:2]
-    pixels = channels * size * size
-    if largest * largest * second <= _CERTAINLY_SMALL and pixels <= _USUAL_PIXELS:
-        return
+    if not (channels > 0 and size > 0 and channels * size * size <= LARGEST_IMAGE):
+        raise FineError(
+            f"a {name} cannot see images of {channels} × {size} × {size} numbers: give at most "
+            f"{LARGEST_IMAGE:,}, such as 3 × 512 × 512"
+        )
+    counts = _counts(model_config(name, settings))
+    for key, value in counts.items():
+        if value > MOST:
+            raise FineError(
+                f"a {name} with {key}={value} is too large: give it smaller settings, at most "
+                f"{MOST:,} of anything"
+            )
+    if _is_small(counts, _counts(MODELS[name].config)) and channels * size * size <= _USUAL_IMAGE:
+        return None
     try:
-        with torch.device("meta"):  # shapes without numbers; slow, so only when in doubt
-            model = make_model(name, channels=channels, size=size, settings=settings)
+        with torch.device("meta"):  # torch imports a lot for it, so only when in doubt
+            outline = make_model(name, channels=channels, size=size, settings=settings)
     except (RuntimeError, OverflowError, TypeError) as problem:
         if "meta" in str(problem):  # a registered model that needs its numbers while it is made
-            return
+            return None
         raise FineError(
             f"a {name} of this size is too large to be counted: give it smaller settings"
         ) from problem
-    numbers = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
+    numbers = sum(tensor.numel() for tensor in (*outline.parameters(), *outline.buffers()))
     if numbers > LARGEST_MODEL:
         raise FineError(
             f"a {name} of this size has {numbers:,} numbers, more than {LARGEST_MODEL:,}: give it "
             "smaller settings"
         )
+    return outline
+
+
+def _counts(config: Any) -> dict[str, int]:
+    """The settings that are whole numbers."""
+    values = dataclasses.asdict(config)
+    return {key: value for key, value in values.items() if type(value) is int}
+
+
+def _is_small(counts: dict[str, int], usual: dict[str, int]) -> bool:
+    """Whether counts are no larger than usual, or small enough if all were multiplied."""
+    if all(value <= usual[key] for key, value in counts.items()):
+        return True
+    # The largest thing in a model is a number of matrices, in a number of layers.
+    width, matrices, layers = (*sorted(counts.values(), reverse=True), 1, 1, 1)[:3]
+    return width * width * matrices * max(4, layers) <= LARGEST_MODEL
 
 
 def _as_type_of(example: Any, value: Any, key: str) -> Any:
@@ -122,4 +186,6 @@ def _as_type_of(example: Any, value: Any, key: str) -> Any:
         words_for = {int: "a whole number", float: "a number", bool: "true or false"}
         expected = words_for.get(kind, kind.__name__)
         raise FineError(f"setting {key}={value} is not {expected}; its usual value is {example}")
+    if kind is float and not math.isfinite(value):
+        raise FineError(f"setting {key}={value} is not finite; its usual value is {example}")
     return value

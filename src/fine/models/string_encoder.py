@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from fine.errors import FineError
 from fine.images.letters import ALPHABET
+from fine.models.indexing import pick
 
 FREQUENCIES = (3,)
 """How often the alphabet goes round each circle. 3 has no common factor with 26, so no two letters
@@ -73,7 +74,9 @@ class StringEncoder(nn.Module):
         embedding = circle[numbers].unflatten(3, (len(FREQUENCIES), 2)) * self.gain[..., None]
         embedding = embedding[..., None]  # (b, places, blocks, frequencies, 2, columns)
         if self.among is not None:
-            gains = [self.among[_equal_neighbours(block)] for block in blocks]
+            gains = [
+                pick(self.among.T, _equal_neighbours(block)).movedim(0, -1) for block in blocks
+            ]
             embedding = embedding * _stack_places(gains, self.places)[:, :, :, None, None]
         return embedding.flatten(1, 4)[:, : self.rows]
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.models.fine import FINE, FINEConfig
+from fine.models.finite import check_finite
 from fine.models.groups import GroupedFINE, GroupedFINEConfig
 from fine.models.memory import FunctionalMemory
 from fine.puzzles import Puzzles
@@ -107,7 +108,7 @@ def slot_use(model: FINE, puzzles: Puzzles, *, batch: int = 100) -> Tensor:  # (
         for handle in handles:
             handle.remove()
         model.train(was_training)
-    return use / len(puzzles)
+    return check_finite(use / len(puzzles))
 
 
 def most_used(model: FINE, puzzles: Puzzles, count: int) -> list[int]:

@@ -44,6 +44,17 @@ def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
     """The bundled model of this name, or that of a run or of an exported folder, ready to answer.
 
     It is any model that composes functions: `fine`, `fine-grouped`, `fine-nice` or `fine-mlp`.
+
+    Args:
+        name: Name of a bundled model, or path of a run folder or an exported folder.
+        device: Where to put the model, such as ``cpu`` or ``cuda``.
+
+    Examples:
+        >>> import fine
+        >>> model = fine.load("all-glyphs")
+        >>> model.channels, model.size
+        (1, 32)
+        >>> mine = fine.load("runs/mine")  # doctest: +SKIP
     """
     folder = _find(name)
     if not folder.is_dir():
@@ -89,5 +100,19 @@ def holds_run(folder: Path) -> bool:
 
 
 def _find(name: str | Path) -> Path:
-    """The folder of a bundled model, or the folder that was given."""
-    return folder_of(str(name)) if str(name) in names() else Path(name)
+    """The folder of a bundled model, or the folder that was given, which may be missing."""
+    if str(name) in names():
+        return folder_of(str(name))
+    try:
+        folder = Path(name)
+        folder.is_dir()  # refuses a name too long for a file, and what is not ours to see
+    except TypeError:
+        raise FineError(
+            f"a model is no {type(name).__name__}: give its name, or its folder"
+        ) from None
+    except OSError as problem:
+        raise FineError(
+            f"the model '{name}' cannot be looked for ({problem.strerror}): give its name, or its "
+            "folder"
+        ) from problem
+    return folder

@@ -15,10 +15,25 @@ from fine.rules import RuleSet
 
 @dataclass(frozen=True)
 class Puzzles:
-    """Puzzles as specs, and the images and rules that the specs name."""
+    """Puzzles as specs, and the images and rules that the specs name.
+
+    `draw_puzzles` and `Task` make them.
+
+    Examples:
+        >>> import fine
+        >>> images, rules = fine.load_images("glyphs"), fine.rule_set("rotation")
+        >>> puzzles = fine.draw_puzzles(images, rules, 100, seed=0, classes=range(20))
+        >>> len(puzzles), len(puzzles[:10])
+        (100, 10)
+        >>> batch = puzzles.render(range(8))
+        >>> batch.images.shape, batch.answers.shape
+        (torch.Size([8, 7, 1, 32, 32]), torch.Size([8]))
+    """
 
     images: Images
+    """The images that the specs number."""
     rules: RuleSet
+    """The rules that the specs number."""
     specs: NDArray[np.int32]
     """(n, 6): FIRST, SECOND, OTHER, RIGHT, WRONG, ORDER."""
     attempts: NDArray[np.uint8]

@@ -1,5 +1,8 @@
 """Turns specs into images, a batch at a time, on CPU or GPU."""
 
+import copy
+from typing import Self
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -7,12 +10,17 @@ from torch import Tensor
 
 from fine.geometry.d4 import D4
 from fine.images import Images
+from fine.images.augmentation import ImageAugmentation
 from fine.puzzles.spec import FIRST, ORDER, ORDERS, OTHER, RIGHT, SECOND, WRONG, Batch
+from fine.randomness import random_bits
 from fine.rules import RuleSet, Warp
 
 
 class Renderer:
     """Renders the specs of one set of images and rules."""
+
+    augmentation: tuple[ImageAugmentation, NDArray[np.uint64]] | None = None
+    """How images are augmented before any rule, and random bits of each puzzle of the batch."""
 
     def __init__(self, images: Images, rules: RuleSet, *, device: torch.device | str = "cpu"):
         self.device = torch.device(device)
@@ -20,24 +28,39 @@ class Renderer:
         self.warp = Warp(rules, size=images.pixels.shape[-1], device=self.device)
         self.kinds = torch.from_numpy(ORDERS).to(self.device)
 
+    def augmented(self, augment: ImageAugmentation, bits: NDArray[np.uint64]) -> Self:
+        """The same renderer for one batch of puzzles, with 64 random bits of each (b,).
+
+        An image that a puzzle shows several times, such as x' in its choices, is augmented the same
+        way each time.
+        """
+        renderer = copy.copy(self)
+        renderer.augmentation = augment, bits
+        return renderer
+
     def __call__(self, specs: NDArray[np.int32]) -> Batch:
         spec = torch.from_numpy(specs).to(self.device).long()
         kinds = self.kinds[spec[:, ORDER]]  # (b, 4)
-        objects = torch.where(kinds < 2, spec[:, SECOND, None], spec[:, OTHER, None])
-        rules = torch.where(kinds % 2 == 0, spec[:, RIGHT, None], spec[:, WRONG, None])
+        plain = self.plain(spec[:, [FIRST, SECOND, OTHER]])  # (b, 3, channels, h, w)
         # x and x' are shown as they are; y and the four choices go through one warp.
-        objects = torch.cat((spec[:, [FIRST, SECOND]], spec[:, [FIRST]], objects), dim=1)  # (b, 7)
-        rules = torch.cat((spec[:, [RIGHT]], rules), dim=1)  # (b, 5)
-        plain = self.plain(objects)  # (b, 7, channels, h, w)
-        warped = self.under(plain[:, 2:], rules)
+        right, wrong = spec[:, [RIGHT]], spec[:, [WRONG]]
+        rules = torch.cat((right, torch.where(kinds % 2 == 0, right, wrong)), dim=1)  # (b, 5)
+        objects = torch.cat((torch.zeros_like(right), 1 + kinds // 2), dim=1)  # 0 x, 1 x', 2 x''
+        places = objects + 3 * torch.arange(len(spec), device=self.device)[:, None]
+        warped = self.warp(plain.flatten(0, 1)[places.flatten()], rules.flatten())
+        warped = warped.unflatten(0, (-1, 5))
         images = torch.cat((plain[:, :1], warped[:, :1], plain[:, 1:2], warped[:, 1:]), dim=1)
         return Batch(images, (kinds == 0).int().argmax(dim=1))
 
     def plain(self, numbers: Tensor) -> Tensor:  # (b, n) -> (b, n, channels, h, w)
         """Images before any rule. Whole rounds of a number are a symmetry (`augment_images`)."""
-        elements = numbers // len(self.pixels)
-        images = self.pixels[numbers % len(self.pixels)]
-        return D4.move_each(images, elements).float().div_(255)
+        elements, numbers = numbers // len(self.pixels), numbers % len(self.pixels)
+        images = D4.move_each(self.pixels[numbers], elements).float().div_(255)
+        if self.augmentation is None:
+            return images
+        augment, puzzles = self.augmentation
+        bits = random_bits(puzzles[:, None], numbers.cpu().numpy()).flatten()
+        return augment(images.flatten(0, 1), bits).view_as(images)
 
     def under(self, images: Tensor, rules: Tensor) -> Tensor:  # (b, n, channels, h, w), (b, n)
         """Images, each under a rule of its own."""

@@ -35,7 +35,22 @@ def draw_puzzles(
     """Puzzles ``start`` … ``start + count − 1`` of ``seed``, over some classes of ``images``.
 
     x and x' are of different classes, and so are x' and x''; x and x'' are different images.
-    Without ``classes``, all of them are used.
+
+    Args:
+        images: The images to draw from.
+        rules: The rules to draw from.
+        count: How many puzzles to draw.
+        seed: Which of the endless sequences of puzzles; the same seed gives the same puzzles.
+        start: Number of the first puzzle in that sequence.
+        classes: Numbers of the classes to draw from; None: all of them.
+
+    Examples:
+        >>> import fine
+        >>> images, rules = fine.load_images("glyphs"), fine.rule_set("rotation")
+        >>> puzzles = fine.draw_puzzles(images, rules, 100, seed=0, classes=range(20))
+        >>> later = fine.draw_puzzles(images, rules, 10, seed=0, classes=range(20), start=90)
+        >>> bool((puzzles[90:].specs == later.specs).all())
+        True
     """
     if classes is None:
         chosen = np.arange(len(images.class_names))

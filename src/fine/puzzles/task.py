@@ -24,7 +24,15 @@ _SPLIT, _TRAIN, _TEST = 1, 2, 3
 
 @dataclass(frozen=True)
 class Task:
-    """Images and rules of training and of tests, and the number of puzzles of each."""
+    """Images and rules of training and of tests, and the number of puzzles of each.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task.preset("glyphs", rules="rotation")
+        >>> len(task.training_classes), len(task.testing_classes), task.train_count
+        (200, 200, 10000)
+        >>> mine = fine.Task(images="folder:photos", rules="rotation+scale", train_count=500)
+    """
 
     images: str = "glyphs"
     """Source of the training images: glyphs, omniglot, cifar100, mnist or folder:PATH."""

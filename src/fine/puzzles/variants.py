@@ -35,7 +35,15 @@ _CHUNK = 256  # puzzles rendered together while they are drawn
 
 @dataclass(frozen=True)
 class Variant:
-    """What a puzzle asks, and how corrupted its hints are."""
+    """What a puzzle asks, and how corrupted its hints are.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task(images="glyphs", rules="rotation", test_classes=20, test_count=10)
+        >>> chains = task.test_puzzles(fine.Variant("chain", hints=2))
+        >>> chains.render([0]).images.shape  # x₁ y₁ x₂ y₂, x' and four choices
+        torch.Size([1, 9, 1, 32, 32])
+    """
 
     name: str = "hints"
     """hints, backwards, chain or odd-one-out."""

@@ -1,5 +1,6 @@
 """How the runs of an experiment were made, and the means over seeds that plots show."""
 
+import re
 import statistics
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,6 +8,7 @@ from typing import Any
 
 from fine.experiments.comparison import MISSING, Comparison, Entry
 from fine.experiments.durations import show_minutes
+from fine.experiments.ledger import Record
 from fine.experiments.text_tables import span
 from fine.puzzles import KINDS
 
@@ -47,7 +49,7 @@ class Facts:
             "test puzzles": span(record.test_puzzles for record in records),
             "minutes": show_minutes(sum(record.minutes for record in records)),
             "commit": ", ".join(sorted({record.commit for record in records})),
-            "machine": "; ".join(sorted({record.machine for record in records})),
+            "machine": "; ".join(sorted({_machine(record) for record in records})),
         }
 
     @property
@@ -55,6 +57,11 @@ class Facts:
         """Places that were tried and have no result, and why."""
         entries = self.comparison.entries
         return [(e, e.failure.error) for e in entries if e.failure and not e.records]
+
+
+def _machine(record: Record) -> str:
+    """The machine of a record; those of earlier versions have "1 threads"."""
+    return re.sub(r"\b1 threads$", "1 thread", record.machine)
 
 
 def how_to_read(comparison: Comparison) -> str:
@@ -87,9 +94,16 @@ def mistakes(entry: Entry) -> dict[str, float]:
 
 
 def curve(entry: Entry) -> list[float]:
-    """Accuracy on the training puzzles in %, epoch by epoch, the mean over seeds."""
-    epochs = zip(*(record.curve for record in entry.records), strict=True)
-    return [100 * statistics.mean(point.accuracy for point in points) for points in epochs]
+    """Accuracy on the training puzzles in %, epoch by epoch, the mean over the seeds that have it.
+
+    The curves of a cell have one length, unless files were edited.
+    """
+    curves = [record.curve for record in entry.records]
+    epochs = range(max(map(len, curves), default=0))
+    return [
+        100 * statistics.mean(points[epoch].accuracy for points in curves if epoch < len(points))
+        for epoch in epochs
+    ]
 
 
 def cost(entry: Entry) -> float:

@@ -90,7 +90,27 @@ def register_family(
     unseen: Callable[..., bool] | None = None,
     pretraining_only: bool = False,
 ) -> Callable[[Source], Source]:
-    """Decorate a function (points, *parameters) -> source points to use it as a family by name."""
+    """Decorate a function (points, *parameters) -> source points to use it as a family by name.
+
+    The function says where each point (x, y) of the result is read from. Points are measured from
+    the middle of the image, in 1/32 of its width.
+
+    Args:
+        name: What the family is called; letters, digits and hyphens.
+        grid: The parameters of each rule of the family.
+        label: Parameters -> the rule in words, such as "45°".
+        negative: (points, *parameters) -> whether the brightness is inverted there.
+        unseen: Parameters -> whether the rule is held back by ``:seen``; None: there is no split.
+        pretraining_only: Leave the family out of ``all``, and test nothing on it.
+
+    Examples:
+        >>> import fine, torch
+        >>> @fine.register_family("stretch", grid=[(0.5,), (0.8,)], label="×{:g}".format)
+        ... def stretch(points, factor):
+        ...     return points * torch.tensor([factor, 1.0], dtype=points.dtype)
+        >>> [str(rule) for rule in fine.rule_set("stretch").rules]
+        ['stretch ×0.5', 'stretch ×0.8']
+    """
     if name in (*FAMILIES, *NAMED_SETS, "all"):
         raise FineError(
             f"there is a rule family or set called '{name}' already: choose another name"
@@ -126,6 +146,16 @@ def rule_set(name: str) -> RuleSet:
     """The rules called ``name``: families joined by ``+``, ``affine`` or ``all``, and a split.
 
     A split is ``:seen`` or ``:unseen``, behind the names.
+
+    Args:
+        name: Such as ``rotation``, ``rotation+swap``, ``all`` or ``shear:unseen``.
+
+    Examples:
+        >>> import fine
+        >>> len(fine.rule_set("rotation")), len(fine.rule_set("rotation:unseen"))
+        (24, 11)
+        >>> str(fine.rule_set("rotation+swap").rules[3])
+        'rotation 45°'
     """
     names, _, split = name.partition(":")
     if split not in ("", "seen", "unseen"):

@@ -7,10 +7,12 @@ evaluation = resume(Path("runs/rotation"))      # if it was stopped: ends in the
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 
+from fine.distributed import own_rank
 from fine.errors import FineError
 from fine.evaluation import Evaluation
 from fine.io.locks import locked
@@ -23,15 +25,43 @@ FolderLock = contextlib.AbstractContextManager[None]
 def train(
     config: RunConfig, folder: Path, *, device: str = "cpu", progress: Progress | None = None
 ) -> Evaluation:
-    """Train a model, test it, and keep everything in ``folder``, which must not hold a run yet."""
-    return start_locked(config, folder, _lock(folder), device=device, progress=progress)
+    """Train a model, test it, and keep everything in ``folder``, which must not hold a run yet.
+
+    Args:
+        config: Everything the run depends on: model, task, training.
+        folder: The run folder, made if it is not there.
+        device: Where to train: ``cpu`` or ``cuda``.
+        progress: What is told about every epoch; None: nothing is shown.
+
+    Examples:
+        >>> import fine
+        >>> from pathlib import Path
+        >>> config = fine.RunConfig(task=fine.Task.preset("glyphs", rules="rotation"))
+        >>> evaluation = fine.train(config, Path("runs/mine"))  # doctest: +SKIP
+        >>> print(f"{evaluation.accuracy:.1%}")  # doctest: +SKIP
+    """
+    return start_locked(config, folder, lock_for_all(folder), device=device, progress=progress)
 
 
-def resume(folder: Path, *, device: str = "cpu", progress: Progress | None = None) -> Evaluation:
-    """Train a run from its last checkpoint, if it has one, to its end, and test it."""
+def resume(
+    folder: Path, *, device: str = "cpu", threads: int = 0, progress: Progress | None = None
+) -> Evaluation:
+    """Train a run from its last checkpoint, if it has one, to its end, and test it.
+
+    Args:
+        folder: The folder of a run that was stopped.
+        device: Where to train: ``cpu`` or ``cuda``.
+        threads: CPU threads; 0: as many as it was begun with, so that it ends in the same weights.
+        progress: What is told about every epoch; None: nothing is shown.
+
+    Examples:
+        >>> import fine
+        >>> from pathlib import Path
+        >>> evaluation = fine.resume(Path("runs/mine"))  # doctest: +SKIP
+    """
     Run(folder).config()  # refuses a folder without a run before a lock is made in it
-    with _lock(folder):
-        return resume_locked(folder, device=device, progress=progress)
+    with lock_for_all(folder):
+        return resume_locked(folder, device=device, threads=threads, progress=progress)
 
 
 def start_locked(
@@ -52,19 +82,20 @@ def start_locked(
     config.check()
     _refuse_existing(run)
     config = config.complete()
-    # This refuses an impossible model or task, before anything is written.
-    trainer = RUN_KINDS[kind_of(config)].trainer(run, config, torch.device(device))
-    if trained is not None:
-        trainer.reuse(trained)
-    with lock:
-        if trainer.group.first:
-            _refuse_existing(run)  # another process may have started one meanwhile
-            run.save_config(config)
-        return trainer.complete(progress or Silent())
+    with using_threads(torch.get_num_threads()):
+        # This refuses an impossible model or task, before anything is written.
+        trainer = RUN_KINDS[kind_of(config)].trainer(run, config, torch.device(device))
+        if trained is not None:
+            trainer.reuse(trained)
+        with lock:
+            if trainer.group.first:
+                _refuse_existing(run)  # another process may have started one meanwhile
+                run.save_config(config)
+            return trainer.complete(progress or Silent())
 
 
 def resume_locked(
-    folder: Path, *, device: str = "cpu", progress: Progress | None = None
+    folder: Path, *, device: str = "cpu", threads: int = 0, progress: Progress | None = None
 ) -> Evaluation:
     """Like `resume`, for a caller that holds the folder's lock already."""
     run = Run(folder)
@@ -74,8 +105,46 @@ def resume_locked(
             f"{folder} holds a finished run: test it with `fine evaluate {folder}`, or train in "
             "another folder"
         )
-    trainer = RUN_KINDS[kind_of(config)].trainer(run, config, torch.device(device))
-    return trainer.complete(progress or Silent())
+    with using_threads(threads or _threads_of(run)):
+        trainer = RUN_KINDS[kind_of(config)].trainer(run, config, torch.device(device))
+        return trainer.complete(progress or Silent())
+
+
+def other_threads(run: Run, threads: int = 0) -> str:
+    """A line for whoever resumes a run with other threads than it was begun with, else nothing.
+
+    ``threads`` is the number that they ask for, as in `resume`.
+    """
+    begun, now = run.threads(), threads or _threads_of(run)
+    if begun in (0, now):
+        return ""
+    return (
+        f"begun with threads={begun}, continued with threads={now}: the weights will differ in "
+        "their last bits from those of a run that was not stopped"
+    )
+
+
+def _threads_of(run: Run) -> int:
+    """The number of threads that a run is resumed with, unless another is given.
+
+    That is the one it was begun with, if this machine has as many cores: more threads than cores
+    wait for each other.
+    """
+    return min(run.threads() or torch.get_num_threads(), os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def using_threads(count: int) -> Iterator[None]:
+    """Compute with so many threads; with another number, sums differ in their last bits.
+
+    It is set even if it is the present one. Otherwise MKL, below torch, may choose to use fewer.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _refuse_existing(run: Run) -> None:
@@ -84,11 +153,13 @@ def _refuse_existing(run: Run) -> None:
             f"{run.folder} holds a run already: choose another folder, or continue it with "
             f"--resume {run.folder}"
         )
+    if run.checkpoint.exists():  # a new run would go on from there
+        raise FineError(
+            f"{run.checkpoint} is the checkpoint of another run: delete it, or choose another "
+            "folder"
+        )
 
 
-def _lock(folder: Path) -> FolderLock:
-    """The folder's lock; under torchrun the first process has it for all."""
-    other_process = int(os.environ.get("RANK", "0")) > 0
-    if other_process or os.name == "nt":  # Windows has no such locks
-        return contextlib.nullcontext()
-    return locked(folder)
+def lock_for_all(folder: Path) -> FolderLock:
+    """The folder's lock; under torchrun the first process has it for all of them."""
+    return contextlib.nullcontext() if own_rank() else locked(folder)

@@ -1,12 +1,16 @@
 """Checkpoints: weights, optimiser and learning curve after a whole epoch, in one safetensors file.
 
-    save_checkpoint(path, model, optimiser, CheckpointMeta(epochs, seconds, metrics))
-    meta = load_checkpoint(path, model, optimiser, parameters)
+    save_checkpoint(path, config, model, optimiser, CheckpointMeta(epochs, seconds, metrics))
+    meta = load_checkpoint(path, config, model, optimiser, parameters)
 
-All randomness is addressed by (seed, epoch), so there is no generator state to save.
+All randomness is addressed by (seed, epoch), so there is no generator state to save. Three texts
+are beside the tensors: how far the run had come, the configuration it had, and a checksum of
+everything. A run whose configuration was changed is not resumed, nor is a file with one bit
+changed. Checkpoints of formats 1 to 3 have only the first of these texts.
 """
 
 import csv
+import hashlib
 import io
 import json
 from dataclasses import asdict, dataclass
@@ -21,6 +25,7 @@ from fine.io.files import write_text
 from fine.io.tensors import read_tensors, save_tensors
 from fine.io.typed_json import read_as
 from fine.models.weights import load_weights
+from fine.training.run import RunConfig, difference, from_format, with_format
 
 CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
 """Columns of a run's learning curve, metrics.csv."""
@@ -48,25 +53,36 @@ class CheckpointMeta:
 
 
 def save_checkpoint(
-    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, meta: CheckpointMeta
+    path: Path,
+    config: RunConfig,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    meta: CheckpointMeta,
 ) -> None:
     """Write a checkpoint, whole or not at all."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     for number, entry in optimiser.state_dict()["state"].items():
         tensors |= {f"adam.{number}.{name}": tensor for name, tensor in entry.items()}
-    save_tensors(path, tensors, {"progress": json.dumps(asdict(meta))})
+    texts = {
+        "progress": json.dumps(asdict(meta)),
+        "config": json.dumps(with_format(config), sort_keys=True),
+    }
+    save_tensors(path, tensors, {**texts, "checksum": checksum(tensors, texts)})
 
 
 def load_checkpoint(
     path: Path,
+    config: RunConfig,
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
     parameters: list[nn.Parameter],
 ) -> CheckpointMeta:
     """Restore a model and the optimiser of its ``parameters``, once all is checked."""
-    tensors, metadata = read_tensors(path)
+    tensors, texts = read_tensors(path)
     try:
-        meta = read_as(CheckpointMeta, json.loads(metadata["progress"]), "progress")
+        if texts.keys() != {"progress"}:  # otherwise it is of format 3, or an earlier one
+            _check_texts(path, config, tensors, texts)
+        meta = read_as(CheckpointMeta, json.loads(texts["progress"]), "progress")
         meta.check()
         moments = _moments(tensors, parameters)
         names = [name for name in tensors if name.startswith("model.")]
@@ -78,6 +94,33 @@ def load_checkpoint(
             f"{path} is not a checkpoint ({problem}): delete it to start the run again"
         ) from problem
     return meta
+
+
+def _check_texts(
+    path: Path, config: RunConfig, tensors: dict[str, Tensor], texts: dict[str, str]
+) -> None:
+    """Refuse a checkpoint that was damaged, or is of another configuration."""
+    content = {name: texts[name] for name in ("progress", "config")}
+    if checksum(tensors, content) != texts["checksum"]:
+        raise FineError(
+            f"{path} is damaged (its checksum does not match): delete it to start the run again"
+        )
+    changed = difference(from_format(json.loads(texts["config"])), config)
+    if changed:
+        raise FineError(
+            f"{path.parent} was changed since its last checkpoint ({changed}): put it back in "
+            "config.json, or train in another folder"
+        )
+
+
+def checksum(tensors: dict[str, Tensor], texts: dict[str, str]) -> str:
+    """A digest of tensors, their names, types and shapes, and of texts."""
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        numbers = tensor.detach().cpu().contiguous().flatten()
+        digest.update(numbers.view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _moments(

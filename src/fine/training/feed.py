@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from fine.images.augmentation import TURNS, ImageAugmentation
 from fine.puzzles import Batch, Puzzles
 from fine.puzzles.augmentation import DRAWN, augment_images, augment_puzzles, conjugate
-from fine.randomness import random_below, random_uniform
+from fine.randomness import random_below, random_bits, random_uniform
 from fine.training.protocols import Training
 
 # Addresses of random numbers. Those of splits and puzzles are in puzzles/task.py.
-_PUZZLE_SYMMETRY, _CONJUGATED, _CONJUGATING_RULE, _IMAGE_SYMMETRY = 5, 7, 8, 9
+_PUZZLE_SYMMETRY, _CONJUGATED, _CONJUGATING_RULE, _IMAGE_SYMMETRY, _IMAGE_PARTS = 5, 7, 8, 9, 10
 
 Integers = NDArray[np.int64]
 
@@ -25,9 +26,14 @@ class Feed:
     def __init__(self, puzzles: Puzzles, training: Training, epoch: int, device: torch.device):
         self.puzzles, self.training, self.epoch = puzzles, training, epoch
         self.render = puzzles.renderer(device)
+        self.augment = ImageAugmentation(training.image_parts)
 
     def __call__(self, numbers: Integers) -> Batch:
-        batch = self.render(self._specs(numbers))
+        render = self.render
+        if self.augment:
+            bits = random_bits(*self._address(_IMAGE_PARTS), numbers)
+            render = render.augmented(self.augment, bits)
+        batch = render(self._specs(numbers))
         if self.training.augment_puzzles > 1:
             count = self.training.augment_puzzles
             symmetries = random_below(count, *self._address(_PUZZLE_SYMMETRY), numbers)
@@ -41,8 +47,8 @@ class Feed:
         return batch
 
     def _specs(self, numbers: Integers) -> NDArray[np.int32]:
-        """The specs of these puzzles; with augmentation, every image is moved by itself."""
-        if not self.training.augment_images:
+        """The specs of these puzzles; if images turn, each of them is moved by itself."""
+        if TURNS not in self.training.image_parts:
             return self.puzzles.specs[numbers]
         images = np.arange(3)  # x, x' and x''
         address = self._address(_IMAGE_SYMMETRY)

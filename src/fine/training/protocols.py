@@ -1,9 +1,11 @@
 """How a model is trained: epochs, batch, augmentation, and how the learning rate moves."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fine.errors import FineError, unknown
+from fine.images.augmentation import TURNS, read_parts
 
 SCHEDULES = ("one-cycle", "constant")
 SYMMETRIES = (1, 4, 8)
@@ -11,7 +13,13 @@ SYMMETRIES = (1, 4, 8)
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained."""
+    """How a model is trained.
+
+    Examples:
+        >>> import fine
+        >>> training = fine.Training(epochs=12, augment_images="all")
+        >>> config = fine.RunConfig(training=training)
+    """
 
     epochs: int = 6
     """Passes over the training puzzles."""
@@ -25,8 +33,10 @@ class Training:
     """Largest norm of the gradient."""
     resample_each_epoch: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
-    augment_images: bool = False
-    """Rotate or mirror every image of a puzzle by itself before any rule, at random each time."""
+    augment_images: str | bool = ""
+    """Make every image of a puzzle unlike itself before any rule, at random each time: turns
+    (rotations and mirrors; True means these alone), or other parts joined by +, such as
+    edges+mask+frame, or all."""
     augment_puzzles: int = 1
     """Symmetries by which a puzzle is moved each time: 1 none, 4 rotations, 8 also mirrors."""
     conjugate: float = 0.0
@@ -34,8 +44,21 @@ class Training:
     seed: int = 0
     """Fixes the starting weights, the training puzzles and their order."""
 
+    def __post_init__(self) -> None:
+        """Write the same parts of an augmentation in one way only, for they are in keys of cells.
+
+        True and False are what older run folders have.
+        """
+        text = self.augment_images
+        if isinstance(text, bool):
+            text = TURNS if text else ""
+        with suppress(FineError):  # left for `check`
+            text = "+".join(read_parts(text))
+        object.__setattr__(self, "augment_images", text)
+
     def check(self) -> None:
         """Refuse what cannot be trained."""
+        read_parts(str(self.augment_images))  # refuses names that are not known
         if self.schedule not in SCHEDULES:
             raise unknown("schedule", self.schedule, SCHEDULES)
         if self.augment_puzzles not in SYMMETRIES:
@@ -56,6 +79,11 @@ class Training:
         for name in ("learning_rate", "grad_clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise FineError(f"{name} is {getattr(self, name)}: give a positive number")
+
+    @property
+    def image_parts(self) -> tuple[str, ...]:
+        """The parts of the augmentation of images that are on."""
+        return read_parts(str(self.augment_images))
 
     @property
     def shows_the_same(self) -> bool:
@@ -92,4 +120,10 @@ PROTOCOLS = {
     "strings": Training(learning_rate=1e-2, resample_each_epoch=True),
 }
 """Named ways to train: `quick` for a CPU, `paper` with the paper's epochs and batch (it gives no
-learning rate), `strings` for letter strings in place of `quick` (dev/log.md)."""
+learning rate), `strings` for letter strings in place of `quick` (dev/log.md).
+
+Examples:
+    >>> import fine
+    >>> fine.PROTOCOLS["quick"].epochs, fine.PROTOCOLS["paper"].epochs
+    (6, 200)
+"""

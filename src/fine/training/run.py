@@ -1,6 +1,6 @@
 """Runs are folders: one trained model and its record, in files a person can read and git can keep.
 
-    config.json          what the run is: model, task, training
+    config.json          what the run is: model, task, training; the threads it was begun with
     state.safetensors    while training: the checkpoint after the last whole epoch, to resume from
     metrics.csv          a row an epoch
     model.safetensors    the trained weights
@@ -10,6 +10,7 @@
 Nothing in a run is ever unpickled.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,25 +24,39 @@ from fine.io.files import read_json, write_json
 from fine.io.tensors import read_tensors
 from fine.io.typed_json import read_as
 from fine.models import make_model, model_config, refuse_giant
-from fine.models.weights import load_weights
+from fine.models.weights import load_trained, load_weights
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN, Variant
 from fine.training.protocols import Training
 from fine.training.upgrades import upgrade_run
 
-FORMAT = 3
+FORMAT = 4
 """Version of the run folder's layout."""
+PLACES = ("task.data_root", "encoder_from", "start_from")
+"""Fields that say where something is: they may change while a run is stopped."""
 MOST_PUZZLES = 10_000_000
 """Puzzles of a task: a quarter of a gigabyte as integers."""
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything a run depends on."""
+    """Everything a run depends on.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task.preset("glyphs", rules="rotation")
+        >>> config = fine.RunConfig(model="fine", task=task, settings={"slots": 16})
+        >>> config.check()
+        >>> config.build().config.slots
+        16
+    """
 
     model: str = "fine"
+    """Name of the model."""
     task: Task = field(default_factory=Task)
+    """What it is trained and tested on."""
     training: Training = field(default_factory=Training)
+    """How it is trained."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Settings of the model. Those not named are its defaults; a run that has started names all."""
     encoder_from: str = ""
@@ -158,11 +173,60 @@ def from_dict(content: dict[str, Any]) -> RunConfig:
     return read_as(RUN_KINDS[kind].config, content)
 
 
+def with_format(config: RunConfig) -> dict[str, Any]:
+    """A configuration with the number of its format, so that later versions can read it."""
+    return {"format": FORMAT, **as_dict(config)}
+
+
+def from_format(content: dict[str, Any]) -> RunConfig:
+    """The configuration in what this version or an earlier one wrote.
+
+    A ValueError names what does not fit.
+    """
+    content = dict(content)
+    version = content.pop("format", None)
+    if version not in range(1, FORMAT + 1):
+        raise ValueError(f"its format is {str(version)[:40]!r}")
+    content.pop("threads", None)  # of the run, and not of what it computes
+    return from_dict(upgrade_run(content) if version < 3 else content)
+
+
+def difference(before: RunConfig, now: RunConfig) -> str:
+    """The first field in which two configurations differ, with both values; empty: they agree.
+
+    Fields of `PLACES` do not count.
+    """
+    old, new = _fields(as_dict(before)), _fields(as_dict(now))
+    for name in [*old, *(name for name in new if name not in old)]:
+        if name not in PLACES and old.get(name) != new.get(name):
+            return f"{name} was {old.get(name)!r} and is {new.get(name)!r}"
+    return ""
+
+
+def _fields(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The fields of a configuration by name, such as `training.seed`, as JSON gives them back."""
+    found: dict[str, Any] = {}
+    for name, value in json.loads(json.dumps(content)).items():
+        nested = _fields(value, f"{prefix}{name}.") if isinstance(value, dict) else {}
+        found |= nested or {f"{prefix}{name}": value}
+    return found
+
+
 @dataclass(frozen=True)
 class Run:
-    """A run folder."""
+    """A run folder.
+
+    Examples:
+        >>> import fine
+        >>> from pathlib import Path
+        >>> run = fine.Run(Path("runs/mine"))
+        >>> run.exists
+        False
+        >>> model = run.load()  # doctest: +SKIP
+    """
 
     folder: Path
+    """Where it is."""
 
     @property
     def exists(self) -> bool:
@@ -176,15 +240,18 @@ class Run:
 
     @property
     def checkpoint(self) -> Path:
+        """The checkpoint to resume from, while the run is trained."""
         return self.folder / "state.safetensors"
 
     @property
     def weights(self) -> Path:
+        """The trained weights."""
         return self.folder / "model.safetensors"
 
     def save_config(self, config: RunConfig) -> None:
-        """Write config.json."""
-        write_json(self.folder / "config.json", {"format": FORMAT, **as_dict(config)})
+        """Write config.json, with the number of threads that the run is begun with."""
+        content = {**with_format(config), "threads": torch.get_num_threads()}
+        write_json(self.folder / "config.json", content)
 
     def config(self) -> RunConfig:
         """Read config.json, or say in one line why it cannot be used."""
@@ -194,7 +261,7 @@ class Run:
                 f"{self.folder} is not a run folder: it has no config.json; `fine train` makes one"
             )
         content = read_json(path)
-        version = content.pop("format", None)
+        version = content.get("format")
         if version not in range(1, FORMAT + 1):
             newer = isinstance(version, int) and version > FORMAT
             remedy = "install the version of fine that wrote it, or train" if newer else "train"
@@ -203,7 +270,7 @@ class Run:
                 f"{remedy} the run again"
             )
         try:
-            config = from_dict(content if version == FORMAT else upgrade_run(content))
+            config = from_format(content)
         except ValueError as problem:
             raise FineError(
                 f"{path} is not a valid run configuration ({problem}): train the run again"
@@ -214,8 +281,17 @@ class Run:
             raise FineError(f"{path}: {problem}") from problem
         return config
 
+    def threads(self) -> int:
+        """The number of threads that the run was begun with; 0: its config.json does not say."""
+        path = self.folder / "config.json"
+        threads = read_json(path).get("threads", 0)
+        if type(threads) is not int or threads < 0:
+            raise FineError(f"{path}: threads is {str(threads)[:40]!r}, expected a whole number")
+        return threads
+
     def load(self, *, device: torch.device | str = "cpu") -> nn.Module:
         """The trained model, ready to answer."""
-        model = self.config().build()
-        load_weights(model, read_tensors(self.weights)[0], self.weights)
-        return model.to(device).eval()
+        config = self.config()
+        shape = {"channels": config.channels, "size": config.task.size}
+        model = load_trained(config.model, self.weights, settings=config.settings, **shape)
+        return model.to(device)

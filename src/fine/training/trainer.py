@@ -20,6 +20,7 @@ from fine.drawing import draw_evaluation
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate
 from fine.io.files import remove_leftovers, write_json
+from fine.io.ownership import check_owned
 from fine.io.provenance import provenance
 from fine.io.tensors import read_tensors, save_tensors
 from fine.models.variant_solver import VariantSolver
@@ -102,7 +103,9 @@ class Trainer:
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
         if resumed:
-            meta = load_checkpoint(run.checkpoint, self.model, self.optimiser, self.parameters)
+            meta = load_checkpoint(
+                run.checkpoint, config, self.model, self.optimiser, self.parameters
+            )
             self.epochs_done, self.seconds = meta.epochs, meta.seconds
             self.metrics = list(meta.metrics)
         self.puzzles = self.draw()
@@ -161,6 +164,7 @@ class Trainer:
             result = {**evaluation.summary(), "minutes": minutes, **provenance()}
             write_json(folder / "result.json", result)
             draw_evaluation(evaluation, folder / "puzzles.png")
+            check_owned(folder)
             self.run.checkpoint.unlink(missing_ok=True)
         self.group.wait()
         return evaluation
@@ -290,7 +294,7 @@ class Trainer:
 
     def _save_checkpoint(self) -> None:
         meta = CheckpointMeta(self.epochs_done, self.seconds, tuple(self.metrics))
-        save_checkpoint(self.run.checkpoint, self.model, self.optimiser, meta)
+        save_checkpoint(self.run.checkpoint, self.config, self.model, self.optimiser, meta)
         write_curve(self.run.folder / "metrics.csv", self.metrics)
 
 

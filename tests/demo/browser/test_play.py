@@ -114,3 +114,33 @@ def test_a_server_that_is_gone_is_reported_until_it_is_back(failing_page):
     page.unroute("**/api/play")
     page.locator("#again").click()
     page.wait_for_selector("#trouble", state="hidden")
+
+
+def test_a_busy_server_is_asked_again_and_the_visitor_is_told(failing_page):
+    page = failing_page("/", "**/nothing")
+    refused = []
+
+    def refuse_once(route) -> None:
+        if refused:
+            route.fallback()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=503, headers={"Retry-After": "1"}, json={"error": "too many"})
+
+    page.route("**/api/play", refuse_once)
+    page.locator("#again").click()
+    page.wait_for_selector("#trouble:visible")
+    assert "Many people are playing right now" in page.locator("#trouble").inner_text()
+    page.wait_for_selector("#trouble", state="hidden")  # it was asked again, and has answered
+    assert len(refused) == 1
+
+
+def test_a_server_that_stays_busy_is_not_asked_for_ever(failing_page):
+    page = failing_page("/", "**/nothing")
+    headers = {"Retry-After": "0"}
+    page.route(
+        "**/api/play",
+        lambda route: route.fulfill(status=503, headers=headers, json={"error": "too many"}),
+    )
+    page.locator("#again").click()
+    expect(page.locator("#trouble")).to_contain_text("Please try again in a minute")

@@ -1,6 +1,6 @@
 // The page as a whole: tabs, settings, theme, and one line for anything that goes wrong.
 
-import { ask, Refused } from "./api.js";
+import { ask, Refused, say } from "./api.js";
 import { get } from "./elements.js";
 import { Play } from "./play.js";
 import { Quiz } from "./quiz.js";
@@ -12,8 +12,7 @@ const trouble = {
       get("trouble").hidden = true;
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
-      get("trouble").textContent = problem.message;
-      get("trouble").hidden = false;
+      say(problem.message);
     }
   },
 };

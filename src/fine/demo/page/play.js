@@ -57,8 +57,8 @@ export class Play {
       const { model, source } = this.settings;
       const number = Math.floor(Math.random() * 2 ** 31);
       const query = `model=${encodeURIComponent(model)}&number=${number}`;
-      const { picture } = await ask(`api/pictures/${source}?${query}`);
-      await pad.show(picture);
+      const shown = await ask(`api/images/${source}?${query}`);
+      await pad.show(shown.image);
     });
   }
 
@@ -145,10 +145,10 @@ export class Play {
     if (mapOf === this.mapOf) this.mark(place, first); // or else another map is on its way
   }
 
-  choice({ picture, kind, words, probability }, letter, picked) {
+  choice({ image: shown, kind, words, probability }, letter, picked) {
     const note = kind === "right" ? "✓ right" : KINDS[kind] || words;
     return make("li", picked ? "picked" : "",
-      make("span", "frame", image(picture, `${letter}: ${words}`)),
+      make("span", "frame", image(shown, `${letter}: ${words}`)),
       make("p", "", make("b", "", letter), make("span", "", percent(probability))),
       bar(probability),
       make("small", kind === "right" ? "right" : "", note));

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from fine.errors import FineError
 from fine.models.encoders import make_encoder
-from fine.models.paper import NICE, WeightedDistance, Weights, orthonormal
+from fine.models.initialisation import orthonormal
+from fine.models.paper import NICE, WeightedDistance, Weights
 
 
 @dataclass(frozen=True)

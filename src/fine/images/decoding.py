@@ -1,0 +1,139 @@
+"""Pillow images from files that may come from anyone, decoded within limits of memory and time.
+
+    with Decoder() as decoder:
+        image = decoder.decode(content)        # the first image, loaded and the right way up
+
+What an image may cost is in limits.py; one that would cost more is a `TooCostlyError`. Any other
+error means that the file is broken: Pillow's readers raise errors of a dozen kinds.
+"""
+
+import io
+import time
+import warnings
+from types import TracebackType
+
+from PIL import Image, WebPImagePlugin  # noqa: F401 - Pillow itself imports the other formats
+
+from fine.images.confined import ConfinedDecoder, is_confined
+from fine.images.jpeg import exif_length, scan_count
+from fine.images.limits import (
+    EXIF_LIMIT,
+    FILE_LIMIT,
+    PIXEL_LIMIT,
+    SCAN_LIMIT,
+    SCANNED_LIMIT,
+    SECONDS,
+    TooCostlyError,
+)
+
+# A list, because Pillow would also try formats that start other programs (EPS runs Ghostscript).
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "PPM")
+_WEBP_LIMIT = PIXEL_LIMIT // 2  # pixels, for its decoder keeps four copies of them
+_QUICK = 250_000  # bytes: no file of this size keeps a reader busy, however odd it is
+_ORIENTATION = 0x0112  # of EXIF
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class Decoder:
+    """Decodes image after image; the block ends the process that it may have started for some."""
+
+    def __init__(self) -> None:
+        self._confined = ConfinedDecoder()
+
+    def __enter__(self) -> "Decoder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._confined.close()
+
+    def decode(self, content: bytes) -> Image.Image:
+        """The first image in a file, loaded, and rotated as its EXIF data says."""
+        if len(content) > FILE_LIMIT:
+            raise TooCostlyError(f"has more than {FILE_LIMIT // 1_000_000} megabytes")
+        if is_confined(content):
+            image, orientation = self._confined.decode(content)
+        else:
+            image, orientation = _decode(content)
+        turn = _UPRIGHT.get(orientation)
+        return image if turn is None else image.transpose(turn)
+
+
+def _decode(content: bytes) -> tuple[Image.Image, int]:
+    """The first image in a file, and its orientation as its EXIF data says."""
+    _check_exif_of_jpeg(content)
+    file = io.BytesIO(content) if len(content) <= _QUICK else _Watched(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of large images and odd metadata: the limits decide
+        try:
+            image = Image.open(file, formats=_FORMATS)
+        except Image.DecompressionBombError:
+            raise _too_large(PIXEL_LIMIT) from None
+        limit = _WEBP_LIMIT if image.format == "WEBP" else PIXEL_LIMIT
+        if image.width * image.height > limit:
+            raise _too_large(limit)
+        if image.format in ("JPEG", "MPO"):
+            _check_scans(image, content, place=file.tell())
+        del content  # as large as the image, perhaps
+        image.load()
+        file.close()
+        _check_exif(image)
+        return image, image.getexif().get(_ORIENTATION, 1)
+
+
+class _Watched(io.BytesIO):
+    """A file that is read no further when its reader has used up its time."""
+
+    def __init__(self, content: bytes):
+        super().__init__(content)
+        self._until = time.thread_time() + SECONDS
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if time.thread_time() > self._until:
+            raise TooCostlyError(f"takes more than {SECONDS} seconds to decode")
+        return super().read(size)
+
+
+def _too_large(limit: int) -> TooCostlyError:
+    return TooCostlyError(f"has more than {limit // 1_000_000} megapixels")
+
+
+def _check_scans(image: Image.Image, content: bytes, *, place: int) -> None:
+    """Refuse a JPEG file with many scans; ``place`` is behind the header of the first scan."""
+    if "progressive" not in image.info:
+        channels = len(image.getbands())
+        header = content[place - 2 * channels - 6 : place]  # of a scan of all channels
+        if header[:3] == bytes([0, 2 * channels + 6, channels]):
+            return  # such a file is decoded in one scan, whatever follows
+    scans = scan_count(content)
+    if scans > SCAN_LIMIT or scans * image.width * image.height > SCANNED_LIMIT:
+        raise TooCostlyError(f"has {scans:,} scans or more, which take too long to decode")
+
+
+def _check_exif_of_jpeg(content: bytes) -> None:
+    """Refuse a JPEG file with much EXIF data, which Pillow looks at when it opens the file."""
+    if len(content) > EXIF_LIMIT and content.startswith(b"\xff\xd8\xff"):
+        _check_exif_length(exif_length(content))
+
+
+def _check_exif(image: Image.Image) -> None:
+    """Refuse an image with much EXIF data before anything looks at it."""
+    _check_exif_length(len(image.info.get("exif", b"")))
+    _check_exif_length(len(image.info.get("Raw profile type exif", "")) // 2)  # in hexadecimal
+
+
+def _check_exif_length(length: int) -> None:
+    if length > EXIF_LIMIT:
+        raise TooCostlyError(f"has {length:,} bytes of EXIF data, more than {EXIF_LIMIT:,}")
