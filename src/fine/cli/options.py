@@ -152,6 +152,7 @@ class TrainingOptions:
     augment_images: bool = False
     augment_puzzles: int | None = None
     conjugate: float | None = None
+    test_epochs: tuple[int, ...] | None = None
 
     def make(self, *, epochs: int | None, strings: bool = False) -> Training:
         """The protocol with these changes; `quick` has another meaning for strings."""

@@ -61,6 +61,7 @@ def _identity(config: RunConfig) -> dict[str, Any]:
     """Everything that a result depends on except the seed, as format 1 wrote it."""
     training = _translate(asdict(config.training), TRAINING_WORDS, {})
     del training["seed"]
+    del training["test_epochs"]  # they change no result
     start_from = ""
     if isinstance(config, ContinualConfig):
         training["arrival"] = config.strategy
