@@ -119,6 +119,8 @@ class CountOptions:
 class TaskOptions(CountOptions):
     """Defaults are those of the task."""
 
+    distractors: str | None = None
+    test_distractors: str | None = None
     size: int | None = None
     validation: bool = False
 

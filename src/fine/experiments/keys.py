@@ -68,6 +68,8 @@ def _identity(config: RunConfig) -> dict[str, Any]:
         start_from = config.start_from
     task = asdict(config.task)
     del task["data_root"]
+    if task["distractors"] == "any":  # the only kind that there was
+        del task["distractors"]
     return {
         "model": _model(config),
         "encoder_from": config.encoder_from,

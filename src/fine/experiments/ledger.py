@@ -133,7 +133,14 @@ class Failure(Attempt):
     """Why, in one line."""
 
 
-_OFTEN_EMPTY = ("strategy", "probe", "test_curve", "confusions", "details", "stages")  # then they are not written
+_OFTEN_EMPTY = (
+    "strategy",
+    "probe",
+    "test_curve",
+    "confusions",
+    "details",
+    "stages",
+)  # then they are not written
 
 
 @dataclass(frozen=True)

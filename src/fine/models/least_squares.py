@@ -23,7 +23,7 @@ def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, o, c)."""
     count, rows = values.shape[0], values.shape[2]
     if rows > MOST_ROWS or (rows * count) ** 2 > MOST_PRODUCTS:
-        return _FitOutputs.apply(values, x, y, ridge)
+        return _FitOutputs.apply(values, x, y, ridge)  # type: ignore[no-untyped-call]
     # The normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩: for all pairs of small matrices
     # this is one product.
     products = torch.einsum("soi,toj->ijst", values, values).flatten(0, 1).flatten(1)
