@@ -21,6 +21,7 @@ SHAPES = {
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
     "fresh": (2, 10),
+    "distractors": (8, 9),
     "longer": (3, 4),
     "hints": (14, 4),
     "hints-by-family": (35, 4),

@@ -283,19 +283,22 @@ def test_a_layer_starts_as_published(name, layer, spread):
     assert module.bias is None or not module.bias.any()
 
 
-def test_projections_of_a_transformer_start_one_by_one():
+def test_projections_of_a_transformer_start_as_one_matrix():
     projections = make_model("transformer", channels=1, size=32).attention.project
     for block in projections.weight.chunk(3):
-        assert block.std().item() == pytest.approx(xavier(128, 128), rel=0.03)
+        assert block.std().item() == pytest.approx(xavier(128, 3 * 128), rel=0.03)
     assert not projections.bias.any()
 
 
-def test_gates_of_an_esbn_start_one_by_one():
+def test_gates_of_an_esbn_start_as_published():
     controller = make_model("esbn", channels=1, size=32).controller
     for weight in (controller.weight_ih, controller.weight_hh):
-        for block, gain in zip(weight.chunk(4), (1, 1, 5 / 3, 1), strict=True):
-            spread = gain * xavier(*reversed(block.shape))
-            assert block.std().item() == pytest.approx(spread, rel=0.02)
+        into, forget, cell, out = weight.chunk(4)
+        size, inputs = into.shape
+        for block in (into, forget):  # the two are started as one matrix
+            assert block.std().item() == pytest.approx(xavier(inputs, 2 * size), rel=0.02)
+        assert cell.std().item() == pytest.approx(5 / 3 * xavier(inputs, size), rel=0.02)
+        assert out.std().item() == pytest.approx(xavier(inputs, size), rel=0.02)
     assert not controller.bias_ih.any() and not controller.bias_hh.any()
 
 

@@ -7,7 +7,7 @@ import torch
 from fine.errors import FineError
 from fine.images import Images
 from fine.puzzles import FIRST, OTHER, RIGHT, SECOND, WRONG, draw_puzzles
-from fine.puzzles.sampling import FamilyFirst
+from fine.puzzles.family_first import FamilyFirst
 from fine.randomness import random_bits
 from fine.rules import rule_set
 

@@ -103,3 +103,15 @@ def test_a_batch_with_too_few_puzzles_for_all_processes_is_refused(tiny, tmp_pat
     message = "the last batch of an epoch has 2 puzzles, too few for 3 processes"
     with pytest.raises(FineError, match=message):
         trainer.fit(Silent())
+
+
+def test_tests_on_the_way_are_in_the_curve_and_change_nothing(tiny, tmp_path):
+    plain = train(tiny, tmp_path / "plain", progress=Silent())
+    tested = with_training(tiny, test_epochs=(1, tiny.training.epochs, 1000))
+    on_the_way = train(tested, tmp_path / "tested", progress=Silent())
+    rows = read_curve(tmp_path / "tested" / "metrics.csv")
+    assert [int(row["epoch"]) for row in rows if row["test accuracy"]] == [1, tiny.training.epochs]
+    assert float(rows[-1]["test accuracy"]) == on_the_way.accuracy == plain.accuracy
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("plain", "tested")]
+    assert weights[0] == weights[1]
+    assert "test accuracy" not in read_curve(tmp_path / "plain" / "metrics.csv")[0]

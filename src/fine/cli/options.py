@@ -137,6 +137,8 @@ class CountOptions:
 class TaskOptions(CountOptions):
     """Defaults are those of the task."""
 
+    distractors: str | None = None
+    test_distractors: str | None = None
     size: int | None = None
     validation: bool = False
 
@@ -170,6 +172,7 @@ class TrainingOptions:
     augment_images: ImageParts = None
     augment_puzzles: int | None = None
     conjugate: float | None = None
+    test_epochs: tuple[int, ...] | None = None
 
     def make(self, *, epochs: int | None, strings: bool = False) -> Training:
         """The protocol with these changes; `quick` has another meaning for strings."""

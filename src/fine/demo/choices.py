@@ -11,7 +11,7 @@ from fine.images import Images
 from fine.inference import NamedRule
 from fine.puzzles import KINDS, ORDERS
 from fine.puzzles.distinct import all_distinct
-from fine.puzzles.sampling import FamilyFirst
+from fine.puzzles.family_first import FamilyFirst
 from fine.randomness import random_below
 from fine.rules import Rule, RuleSet, apply_rules
 

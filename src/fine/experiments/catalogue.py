@@ -48,6 +48,10 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         ),
     ),
     "fresh": ("ours on Omniglot, with new puzzles in every epoch", paper_tables.fresh),
+    "distractors": (
+        "table 4, by where the wrong rules come from",
+        paper_tables.distractors,
+    ),
     "longer": ("ours for more epochs, where it had most left to learn", paper_tables.longer),
     **{name: (table.what, partial(table.make, name)) for name, table in PROBE_TABLES.items()},
     "strings": (

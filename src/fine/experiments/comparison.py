@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import Experiment, Place, label
 from fine.experiments.ledger import Failure, Ledger, Record
-from fine.experiments.paper import Quoted
+from fine.experiments.paper import OPEN_QUESTIONS, OTHER_TASKS, Quoted
 from fine.experiments.text_tables import markdown_rows, span
 
 MISSING = "·"
@@ -170,6 +170,8 @@ def caption(comparison: Comparison) -> list[str]:
         "95 % interval where there is one seed.",
         f"{len(filled)} of {count} places are filled; {MISSING} has not been run.",
     ]
+    if comparison.has_paper:
+        lines += _reservations(comparison.experiment)
     records = comparison.records
     if records:
         protocols = sorted({f"{record.protocol}, {record.epochs} epochs" for record in records})
@@ -188,6 +190,19 @@ def caption(comparison: Comparison) -> list[str]:
         if entry.failure:
             place = f"{label(entry.place.row)}, {label(entry.place.column)}"
             lines.append(f"{place} failed: {entry.failure.error}")
+    return lines
+
+
+def _reservations(experiment: Experiment) -> list[str]:
+    """Where the paper's task may be another one."""
+    reasons = [
+        f"{label(column)} ({OTHER_TASKS[column]})"
+        for column in experiment.columns
+        if column in OTHER_TASKS
+    ]
+    lines = [f"May be other tasks than the paper's: {'; '.join(reasons)}."] if reasons else []
+    if experiment.name in OPEN_QUESTIONS:
+        lines.append(OPEN_QUESTIONS[experiment.name])
     return lines
 
 

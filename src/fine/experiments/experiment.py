@@ -124,6 +124,9 @@ class Experiment:
 
 def label(name: str) -> str:
     """How a row or column is shown."""
+    model, comma, rest = name.partition(", ")
+    if comma and model in LABELS:
+        return f"{LABELS[model]}, {rest}"
     return LABELS.get(name, f"{int(name):,}" if name.isdigit() else name)
 
 

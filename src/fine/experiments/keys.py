@@ -64,12 +64,15 @@ def _identity(config: RunConfig) -> dict[str, Any]:
     del training["seed"]
     if training["turned"] == TURNS:
         training["turned"] = True  # when there was no other part, it was a switch
+    del training["test_epochs"]  # they change no result
     start_from = ""
     if isinstance(config, ContinualConfig):
         training["arrival"] = config.strategy
         start_from = config.start_from
     task = asdict(config.task)
     del task["data_root"]
+    if task["distractors"] == "any":  # the only kind that there was
+        del task["distractors"]
     return {
         "model": _model(config),
         "encoder_from": config.encoder_from,

@@ -39,6 +39,7 @@ _NOT_OF_A_PROTOCOL = (
     "augment_images",
     "augment_puzzles",
     "conjugate",
+    "test_epochs",
     "seed",
 )
 
@@ -47,6 +48,13 @@ class Epoch(NamedTuple):
     """A point of a learning curve: the mean over an epoch of training."""
 
     loss: float
+    accuracy: float
+
+
+class Test(NamedTuple):
+    """A point of a curve: the accuracy on the test puzzles after an epoch."""
+
+    epoch: int
     accuracy: float
 
 
@@ -124,6 +132,8 @@ class Record(Attempt):
     """For every rule: family, rule, puzzles, and the share of each kind of answer."""
     curve: tuple[Epoch, ...]
     """Loss and accuracy on the training puzzles, one entry for each epoch."""
+    test_curve: tuple[Test, ...] = ()
+    """Accuracy on the test puzzles along the way, after `Training.test_epochs`."""
     minutes: float
     """Minutes of training, without testing."""
     confusions: tuple[dict[str, Any], ...] = ()
@@ -150,7 +160,14 @@ class Failure(Attempt):
     """Why, in one line."""
 
 
-_OFTEN_EMPTY = ("strategy", "probe", "confusions", "details", "stages")  # then they are not written
+_OFTEN_EMPTY = (
+    "strategy",
+    "probe",
+    "test_curve",
+    "confusions",
+    "details",
+    "stages",
+)  # then they are not written
 
 
 @dataclass(frozen=True)
@@ -214,7 +231,12 @@ class Ledger:
         write_text(self.path(entry.key), _text({"format": FORMAT, **content}))
 
 
-def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> Record:
+def record(
+    cell: Cell,
+    result: Mapping[str, Any],
+    curve: tuple[Epoch, ...],
+    test_curve: tuple[Test, ...] = (),
+) -> Record:
     """The record of a cell: of a run from its result.json, of a probe from what it measured."""
     common = _common(cell, result)
     if cell.probe is not None:
@@ -227,6 +249,7 @@ def record(cell: Cell, result: Mapping[str, Any], curve: tuple[Epoch, ...]) -> R
         mistakes=result["mistakes"],
         by_rule=tuple(result["by_rule"]),
         curve=curve,
+        test_curve=test_curve,
         minutes=result["minutes"],
         confusions=tuple(result.get("confusions", ())),
         details=tuple(result.get("details", ())),
@@ -240,16 +263,23 @@ def failure(cell: Cell, error: str) -> Failure:
 
 
 def protocol_name(training: Training) -> str:
-    """The protocol of a training, whatever its length and augmentation; `custom` if it has none."""
-    for name, named in PROTOCOLS.items():
-        free = {
-            field.name: getattr(named, field.name)
-            for field in fields(named)
-            if field.name in _NOT_OF_A_PROTOCOL
-        }
-        if named == replace(training, **free):
-            return name
-    return "custom"
+    """The protocol of a training, whatever its length and augmentation; `custom` if it has none.
+
+    Of several, the one that draws new puzzles as this training does.
+    """
+    names = [name for name, named in PROTOCOLS.items() if _is_of_protocol(training, named)]
+    fresh = training.resample_each_epoch
+    same = [name for name in names if PROTOCOLS[name].resample_each_epoch == fresh]
+    return next(iter(same + names), "custom")
+
+
+def _is_of_protocol(training: Training, named: Training) -> bool:
+    free = {
+        field.name: getattr(named, field.name)
+        for field in fields(named)
+        if field.name in _NOT_OF_A_PROTOCOL
+    }
+    return named == replace(training, **free)
 
 
 def _common(cell: Cell, made: Mapping[str, str]) -> dict[str, Any]:

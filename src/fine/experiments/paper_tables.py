@@ -40,6 +40,10 @@ AUGMENTED = "turned"
 OURS_AUGMENTED: dict[str, tuple[int, dict[str, Any]]] = {"wave": (2, {"columns": 4})}
 """Rules for which that row is trained another number of times as long, with further settings."""
 
+DISTRACTED = ("esbn", "hyper-net", "fine-nice", "fine")
+SEEN_WRONG, UNSEEN_WRONG = "seen wrong rules", "unseen wrong rules"
+"""Models of `distractors`, and its rows of each."""
+
 SAME, NEW = "the same", "new ones"
 """Rows of `fresh`: the puzzles of an epoch, as many of them in both rows."""
 
@@ -93,6 +97,26 @@ def extreme(training: Training, images: str) -> Experiment:
         columns = tuple(f"{images}-{rules}" for rules in ("translation", "rotation", "shear"))
     title = "rules never seen in training, and images of another kind"
     return arranged("table4", title, rows, columns, configure, of=("model", "images-rules"))
+
+
+def distractors(training: Training, images: str) -> Experiment:
+    """Table 4 with wrong rules that were seen in training, and that were not; not in the paper.
+
+    The paper does not say which it has. The rows with unseen ones are those of table 4.
+    """
+    table4 = extreme(training, images)
+
+    def configure(row: str, column: str) -> RunConfig:
+        model, _, split = row.partition(", ")
+        config = table4.place(model, column).cell.config
+        if split == UNSEEN_WRONG:
+            return config
+        return replace(config, task=replace(config.task, test_distractors="seen"))
+
+    rows = [f"{model}, {split}" for model in DISTRACTED for split in (SEEN_WRONG, UNSEEN_WRONG)]
+    title = "table 4, by where the wrong rules of the choices come from"
+    of = ("model", "images-rules")
+    return arranged("distractors", title, rows, table4.columns, configure, of=of)
 
 
 def _unseen_rules(images: str, rules: str) -> Task:

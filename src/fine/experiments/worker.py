@@ -23,13 +23,14 @@ import torch
 
 from fine.errors import FineError
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Epoch, Record, record
+from fine.experiments.ledger import Epoch, Record, Test, record
 from fine.experiments.measures import measure
 from fine.experiments.probes import Probe
 from fine.io.files import read_json
 from fine.io.locks import locked
 from fine.models import model_config
 from fine.training.api import resume_locked, start_locked
+from fine.training.checkpoint import TEST_ACCURACY
 from fine.training.progress import Progress
 from fine.training.run import Run, RunConfig, as_dict, from_dict
 
@@ -48,7 +49,7 @@ def run_cell(
     if cell.probe is None:
         return _train(cell, folder, device=device, progress=progress, patience=PATIENCE)
     trained = partial(_trained, work_folder=folder.parent, device=device, progress=progress)
-    return {"result": measure(cell, trained, device=device), "curve": []}
+    return {"result": measure(cell, trained, device=device), "curve": [], "test_curve": []}
 
 
 def _trained(
@@ -84,7 +85,8 @@ def _train(
         elif not run.finished:
             resume_locked(folder, device=device, progress=progress)
         result = read_json(folder / "result.json")
-        return {"result": result, "curve": read_curve(folder / "metrics.csv")}
+        curve, test_curve = read_curve(folder / "metrics.csv")
+        return {"result": result, "curve": curve, "test_curve": test_curve}
 
 
 def find_trained(config: RunConfig, folder: Path) -> Run | None:
@@ -111,17 +113,19 @@ def _training(config: RunConfig) -> dict[str, Any]:
 
 def read_outcome(cell: Cell, outcome: Message) -> Record:
     """The record of a cell from what `run_cell` returned."""
-    return record(cell, outcome["result"], tuple(Epoch(*point) for point in outcome["curve"]))
+    curve = tuple(Epoch(*point) for point in outcome["curve"])
+    test_curve = tuple(Test(*point) for point in outcome["test_curve"])
+    return record(cell, outcome["result"], curve, test_curve)
 
 
-def read_curve(path: Path) -> list[tuple[float, float]]:
-    """Loss and accuracy of every epoch in a metrics.csv."""
+def read_curve(path: Path) -> tuple[list[tuple[float, float]], list[tuple[int, float]]]:
+    """Loss and accuracy of every epoch in a metrics.csv, and test accuracies where it has them."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [
-                (round(float(row["loss"]), 5), round(float(row["accuracy"]), 5))
-                for row in csv.DictReader(file)
-            ]
+            rows = list(csv.DictReader(file))
+        curve = [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in rows]
+        tested = [row for row in rows if row.get(TEST_ACCURACY)]
+        return curve, [(int(row["epoch"]), round(float(row[TEST_ACCURACY]), 5)) for row in tested]
     except (OSError, KeyError, ValueError, TypeError, csv.Error) as problem:
         # A short row has None for what it lacks: a TypeError.
         raise FineError(

@@ -44,10 +44,9 @@ def kaiming(layer: Layer) -> Layer:
     return layer
 
 
-def xavier(layer: Layer, *, blocks: int = 1) -> Layer:
-    """The layer, started for no ReLU after it, and each block of its outputs as a layer."""
-    for block in layer.weight.chunk(blocks):
-        nn.init.xavier_normal_(block)
+def xavier(layer: Layer) -> Layer:
+    """The layer, started for no ReLU after it."""
+    nn.init.xavier_normal_(layer.weight)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
     return layer

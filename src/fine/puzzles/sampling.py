@@ -5,7 +5,6 @@ batch = puzzles.render(range(32))        # batch.images (32, 7, 1, 32, 32), batc
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from fine.errors import FineError
 from fine.images import Images
 from fine.puzzles.distinct import Glance
+from fine.puzzles.distractors import RulePairs
 from fine.puzzles.puzzles import Puzzles
 from fine.puzzles.spec import ORDERS
 from fine.randomness import random_below, random_bits
@@ -31,6 +31,7 @@ def draw_puzzles(
     seed: int,
     start: int = 0,
     classes: Iterable[int] | None = None,
+    distractors: str = "any",
 ) -> Puzzles:
     """Puzzles ``start`` … ``start + count − 1`` of ``seed``, over some classes of ``images``.
 
@@ -43,6 +44,7 @@ def draw_puzzles(
         seed: Which of the endless sequences of puzzles; the same seed gives the same puzzles.
         start: Number of the first puzzle in that sequence.
         classes: Numbers of the classes to draw from; None: all of them.
+        distractors: How the wrong rule is drawn, such as ``near`` (distractors.py).
 
     Examples:
         >>> import fine
@@ -61,7 +63,9 @@ def draw_puzzles(
             f"puzzles need images of at least 2 classes: got {len(chosen)} of {images.name}"
         )
     check_count(count, start)
-    draw = _Drawer(images, rules, chosen)
+    pairs = RulePairs(rules, distractors)
+    rules = pairs.rules
+    draw = _Drawer(images, pairs, chosen)
     glance = Glance(images, rules, chosen)
     numbers = np.arange(start, start + count, dtype=np.int64)
     specs = np.empty((count, 6), dtype=np.int32)
@@ -89,45 +93,10 @@ def check_count(count: int, start: int) -> None:
         )
 
 
-class FamilyFirst:
-    """Draws rules by family first, so that small families count as much as large ones."""
-
-    def __init__(self, rules: RuleSet):
-        members = list(rules.families.values())
-        self.sizes = np.array([len(family) for family in members])
-        """Rules in each family."""
-        self._rules = np.concatenate([np.array(family) for family in members])
-        self._starts = np.cumsum(self.sizes) - self.sizes
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-    def rule(self, family: NDArray[np.int64], member: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of rules, given by their family and their place in it."""
-        return self._rules[self._starts[family] + member]
-
-    def draw(self, family: tuple[Any, ...], member: tuple[Any, ...]) -> NDArray[np.int64]:
-        """Rules, from the addresses of two random numbers each."""
-        families = random_below(len(self), *family)
-        return self.rule(families, random_below(self.sizes[families], *member))
-
-    def draw_pair(
-        self, base: NDArray[np.uint64], stream: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """f and another g. (f, g) is as likely as (g, f), so choices alone give nothing away."""
-        families = [random_below(len(self), base, stream + place) for place in (0, 1)]
-        sizes = [self.sizes[family] for family in families]
-        right = random_below(sizes[0], base, stream + 2)
-        same = families[0] == families[1]
-        wrong = random_below(np.maximum(sizes[1] - same, 1), base, stream + 3)
-        wrong += same & (wrong >= right) & (sizes[1] > 1)  # within one family, pass over f
-        return self.rule(families[0], right), self.rule(families[1], wrong)
-
-
 class _Drawer:
     """Specs from (seed, number, attempt), all at once."""
 
-    def __init__(self, images: Images, rules: RuleSet, classes: NDArray[np.int64]):
+    def __init__(self, images: Images, pairs: RulePairs, classes: NDArray[np.int64]):
         labels = images.labels.numpy()
         self.by_class = np.argsort(labels, kind="stable")
         self.counts = np.bincount(labels, minlength=len(images.class_names))
@@ -138,7 +107,7 @@ class _Drawer:
             raise FineError(
                 f"class '{empty}' of {images.name} has no images: every class needs at least one"
             )
-        self.rules = FamilyFirst(rules)
+        self.pairs = pairs
 
     def __call__(
         self, seed: int, numbers: NDArray[np.int64], attempt: int
@@ -149,7 +118,7 @@ class _Drawer:
         other = self._other_class(second, base, 2)
         labels = (first, second, other)
         images = [self._image(label, base, 3 + place) for place, label in enumerate(labels)]
-        rules = self.rules.draw_pair(base, 6)
+        rules = self.pairs.draw(base, 6)
         order = random_below(len(ORDERS), base, 10)
         return np.stack((*images, *rules, order), axis=1).astype(np.int32)
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from fine.errors import FineError
 from fine.images import Images
 from fine.images.letters import SEEN, grids_of, numbers_of, text_of
+from fine.puzzles.family_first import FamilyFirst
 from fine.puzzles.puzzles import Puzzles
 from fine.puzzles.rendering import Renderer
-from fine.puzzles.sampling import ATTEMPTS, FamilyFirst, check_count
+from fine.puzzles.sampling import ATTEMPTS, check_count
 from fine.puzzles.spec import FIRST, ORDER, ORDERS, OTHER, RIGHT, SECOND, WRONG, Batch
 from fine.randomness import random_below, random_bits
 from fine.rules.strings import StringRules

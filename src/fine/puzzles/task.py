@@ -43,6 +43,11 @@ class Task:
     """Source of the test images; empty: other classes of the training source."""
     test_rules: str = ""
     """Rules of the test puzzles; empty: those of training."""
+    distractors: str = "any"
+    """How the wrong rule of a puzzle is drawn: any, family (another of the right one's family),
+    near (one that does nearly the same), several joined by + in turn, or seen or unseen."""
+    test_distractors: str = ""
+    """How that of a test puzzle is drawn; empty: as in training."""
     train_classes: int = 0
     """Classes to learn from; 0: half of the source."""
     test_classes: int = 0
@@ -88,6 +93,7 @@ class Task:
             seed=_address(seed, _TRAIN),
             start=epoch * self.train_count,
             classes=self.training_classes,
+            distractors=self.distractors,
         )
         return self._vary(puzzles, variant, self.training_classes)
 
@@ -100,6 +106,7 @@ class Task:
             self.test_count,
             seed=_address(0, _TEST),
             classes=self.testing_classes,
+            distractors=self.test_distractors or self.distractors,
         )
         return self._vary(puzzles, variant, self.testing_classes)
 
@@ -112,12 +119,23 @@ class Task:
         seed: int,
         start: int = 0,
         classes: Sequence[int],
+        distractors: str,
     ) -> Puzzles:
         if self.shows_strings:
+            if distractors != "any":
+                raise FineError("puzzles over strings have no distractors but any")
             return draw_string_puzzles(
                 images, string_rules(rules), count, seed=seed, start=start, classes=classes
             )
-        return draw_puzzles(images, rule_set(rules), count, seed=seed, start=start, classes=classes)
+        return draw_puzzles(
+            images,
+            rule_set(rules),
+            count,
+            seed=seed,
+            start=start,
+            classes=classes,
+            distractors=distractors,
+        )
 
     def _vary(self, puzzles: Puzzles, variant: Variant, classes: Sequence[int]) -> Puzzles:
         if variant == PLAIN:

@@ -5,8 +5,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fine.puzzles.family_first import FamilyFirst
 from fine.puzzles.rendering import Renderer
-from fine.puzzles.sampling import FamilyFirst
 from fine.puzzles.spec import FIRST, KINDS, ORDER, ORDERS, OTHER, RIGHT, SECOND, WRONG
 from fine.randomness import random_below
 

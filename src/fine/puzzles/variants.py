@@ -18,9 +18,10 @@ from torch import Tensor
 
 from fine.errors import FineError, unknown
 from fine.puzzles.distinct import all_distinct
+from fine.puzzles.family_first import FamilyFirst
 from fine.puzzles.puzzles import Puzzles
 from fine.puzzles.rendering import Renderer
-from fine.puzzles.sampling import ATTEMPTS, FamilyFirst
+from fine.puzzles.sampling import ATTEMPTS
 from fine.puzzles.spec import ORDER, Batch
 from fine.puzzles.variant_kinds import MORE, VARIANTS, Hints
 from fine.randomness import random_below, random_bits, random_uniform

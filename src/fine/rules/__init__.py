@@ -4,11 +4,12 @@
     warp = Warp(rules, size=32)
     y = warp(x, torch.tensor([3]))       # x (1, channels, 32, 32) under the fourth rule, 45°
 
-families.py has the registry, paper.py the nine families of the paper, patchwork.py a family for
-pretraining, strings.py the families of letter strings, and warp.py applies rules to images.
+families.py has the registry, paper.py the nine families of the paper, continuous.py those between
+its grid points, patchwork.py a family for pretraining, strings.py the families of letter strings,
+and warp.py applies rules to images.
 """
 
-from fine.rules import paper, patchwork  # both register their families
+from fine.rules import continuous, paper, patchwork  # they register their families
 from fine.rules.families import (
     FAMILIES,
     Family,
@@ -28,6 +29,7 @@ __all__ = [
     "RuleSet",
     "Warp",
     "apply_rules",
+    "continuous",
     "negative_mask",
     "paper",
     "patchwork",

@@ -35,6 +35,8 @@ class Family:
     """(*parameters) -> whether the extreme tests hold the rule back from training."""
     pretraining_only: bool = False
     """Whether models only pretrain on the family: it is left out of `all` and of tests."""
+    in_all: bool = True
+    """Whether `all` has the family, unless it is for pretraining only."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,9 @@ AnyFamily = TypeVar("AnyFamily", bound=Family)
 FAMILIES: dict[str, Family] = {}
 """Every family by name; `register_family` adds to it."""
 
-NAMED_SETS = {"affine": ("translation", "rotation", "reflection", "shear", "scale")}
+NAMED_SETS: dict[str, tuple[str, ...]] = {
+    "affine": ("translation", "rotation", "reflection", "shear", "scale")
+}
 """Sets of families that have a name of their own."""
 
 
@@ -89,6 +93,7 @@ def register_family(
     negative: Callable[..., Tensor] | None = None,
     unseen: Callable[..., bool] | None = None,
     pretraining_only: bool = False,
+    in_all: bool = True,
 ) -> Callable[[Source], Source]:
     """Decorate a function (points, *parameters) -> source points to use it as a family by name.
 
@@ -120,15 +125,21 @@ def register_family(
     parameters = tuple(tuple(float(value) for value in entry) for entry in grid)
 
     def register(source: Source) -> Source:
-        FAMILIES[name] = Family(name, parameters, label, source, negative, unseen, pretraining_only)
+        FAMILIES[name] = Family(
+            name, parameters, label, source, negative, unseen, pretraining_only, in_all
+        )
         return source
 
     return register
 
 
 def tested_families() -> dict[str, Family]:
-    """The families of `all`: every family but those for pretraining only."""
-    return {name: family for name, family in FAMILIES.items() if not family.pretraining_only}
+    """The families of `all`."""
+    return {
+        name: family
+        for name, family in FAMILIES.items()
+        if family.in_all and not family.pretraining_only
+    }
 
 
 def tested_rules(rules: str) -> str:

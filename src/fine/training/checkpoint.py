@@ -29,6 +29,8 @@ from fine.training.run import RunConfig, difference, from_format, with_format
 
 CURVE = ("epoch", "loss", "accuracy", "rate", "puzzles/s")
 """Columns of a run's learning curve, metrics.csv."""
+TEST_ACCURACY = "test accuracy"
+"""A further column, filled in after the epochs of `Training.test_epochs`."""
 _MOMENTS = {"step", "exp_avg", "exp_avg_sq"}  # what Adam keeps for a parameter
 
 
@@ -47,7 +49,7 @@ class CheckpointMeta:
         """Refuse what no training can have written."""
         if self.epochs < 1 or len(self.metrics) != self.epochs:
             raise ValueError(f"{self.epochs} epochs, but {len(self.metrics)} rows of a curve")
-        if any(row.keys() != set(CURVE) for row in self.metrics):
+        if any(row.keys() - {TEST_ACCURACY} != set(CURVE) for row in self.metrics):
             columns = ", ".join(CURVE)
             raise ValueError(f"a row of its learning curve has other columns than {columns}")
 
@@ -144,7 +146,9 @@ def _moments(
 def write_curve(path: Path, metrics: list[dict[str, Any]]) -> None:
     """Write a learning curve as CSV, a row an epoch."""
     table = io.StringIO()
-    writer = csv.DictWriter(table, CURVE, lineterminator="\n")
+    tested = any(TEST_ACCURACY in row for row in metrics)
+    columns = (*CURVE, TEST_ACCURACY) if tested else CURVE
+    writer = csv.DictWriter(table, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(metrics)
     write_text(path, table.getvalue())

@@ -2,7 +2,7 @@
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fine.errors import FineError, unknown
 from fine.images.augmentation import TURNS, read_parts
@@ -41,6 +41,8 @@ class Training:
     """Symmetries by which a puzzle is moved each time: 1 none, 4 rotations, 8 also mirrors."""
     conjugate: float = 0.0
     """Share of the puzzles that are shown under a training rule, the same for all seven images."""
+    test_epochs: tuple[int, ...] = ()
+    """Epochs after which the model is tested too, for its learning curve. It changes no result."""
     seed: int = 0
     """Fixes the starting weights, the training puzzles and their order."""
 
@@ -76,6 +78,8 @@ class Training:
                 f"conjugate is {self.conjugate}: give the share of puzzles to show under a rule, "
                 "0 to 1"
             )
+        if any(epoch < 1 for epoch in self.test_epochs):
+            raise FineError(f"test_epochs is {self.test_epochs}: epochs are counted from 1")
         for name in ("learning_rate", "grad_clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise FineError(f"{name} is {getattr(self, name)}: give a positive number")
@@ -114,13 +118,23 @@ def _half_cosine(share: float) -> float:
     return (1 - math.cos(math.pi * share)) / 2
 
 
+_PAPER = Training(
+    epochs=200,
+    batch=32,
+    learning_rate=5e-4,
+    schedule="constant",
+    test_epochs=(6, 12, 25, 50, 100, 200),
+)
+
 PROTOCOLS = {
     "quick": Training(),
-    "paper": Training(epochs=200, batch=32, learning_rate=5e-4, schedule="constant"),
+    "paper": _PAPER,
+    "paper-fresh": replace(_PAPER, epochs=50, resample_each_epoch=True),
     "strings": Training(learning_rate=1e-2, resample_each_epoch=True),
 }
-"""Named ways to train: `quick` for a CPU, `paper` with the paper's epochs and batch (it gives no
-learning rate), `strings` for letter strings in place of `quick` (dev/log.md).
+"""Named ways to train: `quick` for a CPU; `paper` with the paper's epochs and batch (it gives no
+learning rate) on the same puzzles in every epoch; `paper-fresh`, the same with new puzzles over the
+same images in every epoch; `strings` for letter strings in place of `quick` (dev/log.md).
 
 Examples:
     >>> import fine

@@ -29,6 +29,7 @@ from fine.puzzles import PLAIN, Batch, Puzzles
 from fine.randomness import random_order
 from fine.training.checkpoint import (
     CURVE,
+    TEST_ACCURACY,
     CheckpointMeta,
     load_checkpoint,
     read_curve,
@@ -133,7 +134,9 @@ class Trainer:
     def reuse(self, trained: Run) -> None:
         """Copy weights and learning curve of a finished run that was trained the same way."""
         load_weights(self.model, read_tensors(trained.weights)[0], trained.weights)
-        self.metrics = read_curve(trained.folder / "metrics.csv")
+        rows = read_curve(trained.folder / "metrics.csv")
+        # Not its tests on the way: they were of other puzzles.
+        self.metrics = [{name: row[name] for name in CURVE} for row in rows]
         self.epochs_done = self.config.training.epochs
 
     def complete(self, progress: Progress) -> Evaluation:
@@ -154,7 +157,7 @@ class Trainer:
     def finish(self) -> Evaluation:
         """Test the trained model and write weights, result and image."""
         self.after_training()
-        evaluation = evaluate(self.solver, self.test_puzzles, device=self.device, group=self.group)
+        evaluation = self._test()
         if self.group.first:
             folder = self.run.folder
             # Again: a run killed right after its last checkpoint lacks the last row.
@@ -226,6 +229,8 @@ class Trainer:
         self.seconds += watch.cost
         row = (epoch + 1, loss, accuracy, rate, speed)
         self.metrics.append(dict(zip(CURVE, row, strict=True)))
+        if self.epochs_done in training.test_epochs:
+            self.metrics[-1][TEST_ACCURACY] = self._test().accuracy
         if group.first:
             self._save_checkpoint()
         progress.epoch(epoch=epoch + 1, loss=loss, accuracy=accuracy, speed=speed)
@@ -291,6 +296,9 @@ class Trainer:
             f"{bad[0]}{others} not finite at step {number + 1}, epoch {self.epochs_done + 1}: "
             f"{kept}train again with a lower --learning-rate or --grad-clip"
         )
+
+    def _test(self) -> Evaluation:
+        return evaluate(self.solver, self.test_puzzles, device=self.device, group=self.group)
 
     def _save_checkpoint(self) -> None:
         meta = CheckpointMeta(self.epochs_done, self.seconds, tuple(self.metrics))

@@ -41,17 +41,23 @@ class ESBN(SequenceModel):
         super().__init__(config, channels=channels, size=size)
         self.scaled = config.scaled
         self.controller = nn.LSTMCell(config.key + 1, config.hidden)
-        gains = (1, 1, 5 / 3, 1)  # of the input, forget, cell and output gates
-        for weight in (self.controller.weight_ih, self.controller.weight_hh):
-            for block, gain in zip(weight.chunk(4), gains, strict=True):
-                nn.init.xavier_normal_(block, gain=gain)
-        nn.init.zeros_(self.controller.bias_ih)
-        nn.init.zeros_(self.controller.bias_hh)
+        self._start_controller()
         self.key = nn.Sequential(kaiming(nn.Linear(config.hidden, config.key)), nn.ReLU())
         self.gate = nn.Sequential(xavier(nn.Linear(config.hidden, 1)), nn.Sigmoid())
         self.head = xavier(nn.Linear(config.hidden, CHOICES))
         self.confidence_gain = nn.Parameter(torch.ones(()))
         self.confidence_bias = nn.Parameter(torch.zeros(()))
+
+    def _start_controller(self) -> None:
+        """As Webb et al. do: the input and forget gates as one matrix, the others by themselves."""
+        size = self.controller.hidden_size
+        for weight in (self.controller.weight_ih, self.controller.weight_hh):
+            in_and_forget, cell, out = weight.split((2 * size, size, size))
+            nn.init.xavier_normal_(in_and_forget)
+            nn.init.xavier_normal_(cell, gain=5 / 3)
+            nn.init.xavier_normal_(out)
+        nn.init.zeros_(self.controller.bias_ih)
+        nn.init.zeros_(self.controller.bias_hh)
 
     def answer(self, embeddings: Tensor) -> Tensor:
         b, n, d = embeddings.shape

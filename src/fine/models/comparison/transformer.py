@@ -33,8 +33,8 @@ class Attention(nn.Module):
     def __init__(self, features: int, heads: int):
         super().__init__()
         self.heads = heads
-        # Queries, keys and values in one product.
-        self.project = xavier(nn.Linear(features, 3 * features), blocks=3)
+        # Queries, keys and values in one product, and started as one matrix.
+        self.project = xavier(nn.Linear(features, 3 * features))
         self.combine = xavier(nn.Linear(features, features))
 
     def forward(self, items: Tensor) -> Tensor:  # (b, n, d), the same out
