@@ -37,9 +37,11 @@ def served() -> Iterator[str]:
         server = Server(make_app(["all-glyphs"]), connections=CONNECTIONS)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        yield address_of(listening)
-        server.should_exit = True
-        thread.join()
+        try:
+            yield address_of(listening)
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def open_page(

@@ -132,16 +132,16 @@ def test_output_to_a_full_disk_ends_in_one_line(arguments):
     assert done.stderr.startswith("error: the disk is full: ") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("rank", ["abc", "", "-1", "1.5", "²", "\x1b[31m"])
-def test_a_rank_that_is_no_number_is_refused_in_one_line(fine, monkeypatch, rank):
-    monkeypatch.setenv("RANK", rank)
-    code, out, err = fine("train", "--epochs", "1")
-    assert code == 2 and not out and err.startswith("error: RANK is '") and err.count("\n") == 1
+def test_a_rank_that_is_no_number_is_refused_in_one_line(fine, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "\x1b[31mabc")
+    code, out, err = fine("data")
+    assert code == 2 and not out and "RANK is '" in err and err.count("\n") == 1
+    assert err[:-1].isprintable()
 
 
 def test_under_torchrun_the_first_process_speaks(fine, monkeypatch):
-    assert "data root" in fine("data").out
-    monkeypatch.setenv("RANK", "1")
-    assert not fine("data").out
-    monkeypatch.setenv("RANK", "0")
-    assert "data root" in fine("data").out
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank, speaks in (("0", True), ("1", False), ("0", True)):
+        monkeypatch.setenv("RANK", rank)
+        assert ("data root" in fine("data").out) == speaks

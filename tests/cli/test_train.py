@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 
 from fine.puzzles.task import Task
-from fine.training import PROTOCOLS, ProgressBar
+from fine.training import PROTOCOLS, ProgressBar, Run, RunConfig
 from support.commands import PROGRAM, SMALL, TINY, image_folder, puzzle_count
 from support.folders import contents
 
@@ -285,6 +285,24 @@ def test_a_place_that_cannot_be_written_to_is_named_and_left_as_it_was(
     monkeypatch.setattr(Path, call, fail)
     line = refused("train", "--out", "new/run", *TINY)
     assert message.format(file=file) in line and f"new/run/{file}" in line
+
+
+def test_a_run_is_resumed_with_its_own_threads_unless_others_are_asked_for(fine, monkeypatch):
+    asked: list[int] = []
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    Run(Path("run")).save_config(RunConfig())
+
+    def note(*_: object, threads: int, **__: object) -> None:
+        asked.append(threads)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fine.cli.train.resume", note)
+    assert "threads" not in fine("train", "--resume", "run").out
+    line = "begun with threads=1, continued with threads=2: the weights will differ"
+    assert line in fine("train", "--resume", "run", "--threads", "2").out
+    assert asked == [0, 2]
 
 
 @pytest.mark.slow

@@ -88,6 +88,7 @@ def test_connections_in_the_middle_of_a_request_keep_nobody_out(hold):
         assert all(map(is_closed, slow[:-8]))
 
 
+@pytest.mark.slow
 def test_a_visitor_who_is_being_answered_is_never_closed(hold):
     answers = Answers()
     with served(answers, connections=8, patience=0.2) as address:
@@ -198,8 +199,13 @@ class Transport:
 
 
 class SilentConnection:
-    def __init__(self):
+    def __init__(self, *, known: bool = False):
         self.transport = Transport()
+        self.known = known
+
+
+def closed(connections: list[SilentConnection]) -> int:
+    return sum(one.transport.aborted for one in connections)
 
 
 def test_the_one_that_has_kept_us_waiting_longest_is_closed_first():
@@ -211,13 +217,32 @@ def test_the_one_that_has_kept_us_waiting_longest_is_closed_first():
     now = 3.0
     turns.begin(first)  # has asked in the meantime
     turns.end(second)  # is being answered
-    turns.close_longest()
+    turns.make_room()
     assert [one.transport.aborted for one in (first, second, third)] == [False, False, True]
     now = 13.5
     turns.close_overdue()
     assert [one.transport.aborted for one in (first, second, third)] == [True, False, True]
-    turns.close_longest()  # nobody is left whom it could close
+    turns.make_room()  # nobody is left whom it could close
     assert not second.transport.aborted
+
+
+def test_neither_strangers_nor_acquaintances_push_out_the_others():
+    turns = Turns(most=10, patience=10)
+    known = [SilentConnection(known=True) for _ in range(5)]
+    for one in known:
+        turns.begin(one)
+    strangers = [SilentConnection() for _ in range(100)]
+    for number, one in enumerate(strangers):
+        turns.begin(one)
+        if number >= 5:
+            turns.make_room()
+    assert closed(known) == 0 and closed(strangers) == 95
+    assert not any(one.transport.aborted for one in strangers[-5:])
+    others = [SilentConnection(known=True) for _ in range(100)]
+    for one in others:
+        turns.begin(one)
+        turns.make_room()
+    assert closed(strangers) == 95 and closed(known) == 5 and closed(others) == 95
 
 
 @pytest.mark.parametrize(

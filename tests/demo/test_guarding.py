@@ -47,6 +47,7 @@ def test_a_request_that_fails_gets_one_line_with_the_headers(client, puzzle, mon
     assert record.name == "fine.demo" and "POST ZeroDivisionError" in record.message
 
 
+@pytest.mark.slow
 def test_a_model_that_computes_nan_says_so(glyphs, puzzle, monkeypatch):
     monkeypatch.setattr("fine.demo.solver._ON_SHARED_MAP", 2)
     app = make_app([MODEL])

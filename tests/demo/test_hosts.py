@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from fine.demo.hosts import is_own_host, names_of
+from fine.demo.hosts import address_in, is_own_host, names_of
 from support.demo import assert_refused
 
 
@@ -80,3 +80,17 @@ def test_whatever_is_asked_under_another_name_is_refused(client, path):
 def test_the_refusal_repeats_no_control_characters(client):
     response = client.get("/", headers={"Host": b"\x1b[2J\xff" + b"a" * 5000})
     assert_refused(response, "�[2J", status=421)
+
+
+@pytest.mark.parametrize(
+    ("server", "shown"),
+    [
+        (("127.0.0.1", 8000), "127.0.0.1:8000"),
+        (("::ffff:192.168.1.5", 8000), "192.168.1.5:8000"),
+        (("::1", 8000), "[::1]:8000"),
+        (("127.0.0.1", 80), "127.0.0.1"),
+    ],
+)
+def test_the_refusal_says_where_the_page_is(server, shown):
+    assert address_in(scope("evil.example", server)) == shown
+    assert is_own_host(scope(shown, server), ())

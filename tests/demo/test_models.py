@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+import torch
 
 from fine.demo.models import Models
 from fine.errors import FineError
@@ -50,3 +51,15 @@ def test_work_goes_on_while_others_prepare(models):
         return answer
 
     assert asyncio.run(work_meanwhile()) == 6
+
+
+def test_once_it_is_closed_everything_is_cancelled():
+    models = Models([MODEL])
+    models.close()
+    for coroutine in (
+        models.work(sum, []),
+        models.prepare(sum, ()),
+        models.score(MODEL, torch.zeros(7, 1, 32, 32)),
+    ):
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(coroutine)

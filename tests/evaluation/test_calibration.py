@@ -129,6 +129,26 @@ def test_a_calibration_is_read_as_it_was_written(tmp_path):
         Calibration.read(path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature": 0.0},
+        {"temperature": -1.0},
+        {"temperature": 1e-300},
+        {"temperature": 1e9},
+        {"false_alarms": 2.0},
+    ],
+    ids=str,
+)
+def test_what_no_calibration_can_have_found_is_refused(change, tmp_path):
+    """A temperature near 0 would make a confidence that is not a number."""
+    path = tmp_path / "calibration.json"
+    replace(CALIBRATION, **change).save(path)
+    with pytest.raises(FineError, match="is not a calibration") as refusal:
+        Calibration.read(path)
+    assert f"{next(iter(change.values())):g}" in str(refusal.value)
+
+
 def test_a_calibration_of_format_1_is_read_in_the_words_of_today(tmp_path):
     path = tmp_path / "calibration.json"
     words = {"strangest_hint": 0.1, "farthest_answer": 0.7, "least_sure": 0.5}

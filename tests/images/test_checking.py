@@ -7,6 +7,7 @@ import pytest
 from fine.errors import FineError
 from fine.images.checking import status, verify
 from support.image_files import DARK_DIGITS, MNIST_IMAGES, MNIST_LABELS, write
+from support.odd_files import make_pipe, without_waiting
 
 
 def test_status_has_a_row_per_file(tmp_path: Path) -> None:
@@ -19,6 +20,14 @@ def test_status_has_a_row_per_file(tmp_path: Path) -> None:
     assert (rows[MNIST_LABELS].state, rows[MNIST_LABELS].size) == ("damaged", 7)
     assert "`fine data download mnist`" in rows[MNIST_LABELS].detail
     assert (rows["train.bin"].state, rows["train.bin"].size) == ("missing", 0)
+
+
+def test_what_is_no_file_is_damaged(tmp_path: Path) -> None:
+    for row in status(tmp_path):
+        row.path.parent.mkdir(exist_ok=True)
+        make_pipe(row.path)
+    with without_waiting():
+        assert {(row.state, row.size) for row in status(tmp_path)} == {("damaged", 0)}
 
 
 def test_verify_raises_the_first_fault(tmp_path: Path) -> None:

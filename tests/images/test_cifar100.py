@@ -8,6 +8,7 @@ import torch
 from fine.errors import FineError
 from fine.images import cifar100, load_images
 from support.image_files import one_line, write
+from support.odd_files import odd_files, without_waiting
 
 
 @pytest.mark.slow
@@ -47,3 +48,14 @@ def test_cifar100_names_that_are_not_text_are_damage(tmp_path: Path) -> None:
     with pytest.raises(FineError) as error:
         cifar100.check(names)
     one_line(error, str(names), "100 different class names")
+
+
+@odd_files
+@pytest.mark.parametrize("name", ["fine_label_names.txt", "train.bin"])
+def test_what_is_no_file_is_not_waited_for(make, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "cifar-100-binary" / name
+    path.parent.mkdir()
+    make(path)
+    with without_waiting(), pytest.raises(FineError) as error:
+        cifar100.check(path)
+    one_line(error, str(path), "expected")

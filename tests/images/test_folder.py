@@ -11,8 +11,11 @@ import torch
 from PIL import Image
 
 from fine.errors import FineError
-from fine.images import folder, load_images
+from fine.images import load_images
+from fine.images.limits import PIXEL_LIMIT
+from support.bombs import with_scans
 from support.image_files import one_line, png, write
+from support.odd_files import odd_files, without_waiting
 
 
 def save(path: Path, image: Image.Image, **options: Any) -> Path:
@@ -117,8 +120,9 @@ def bomb(width: int, height: int) -> bytes:
         "large": (bomb(10_000, 5_001), "50 megapixels"),
         "larger": (bomb(10_000, 10_000), "50 megapixels"),
         "bomb": (bomb(100_000, 100_000), "50 megapixels"),
+        "scans": (with_scans(2_000), "scans or more"),
     }.values(),
-    ids=["empty", "text", "truncated", "eps", "large", "larger", "bomb"],
+    ids=["empty", "text", "truncated", "eps", "large", "larger", "bomb", "scans"],
 )
 def test_a_bad_image_is_named_in_one_line(content: bytes, said: str, root: Path) -> None:
     bad = write(root / "b/bad.png", content)
@@ -150,4 +154,28 @@ def test_a_folder_is_read_again_after_a_change(root: Path) -> None:
 
 
 def test_the_limit_leaves_room_for_photographs() -> None:
-    assert folder.PIXEL_LIMIT == 50_000_000
+    assert PIXEL_LIMIT == 50_000_000
+
+
+@odd_files
+def test_what_is_no_file_is_not_waited_for(make, root: Path) -> None:
+    make(root / "b/odd.png")
+    with without_waiting(), pytest.raises(FineError) as error:
+        load_images(f"folder:{root}")
+    one_line(error, str(root / "b/odd.png"))
+
+
+def test_links_to_images_are_followed(root: Path) -> None:
+    (root / "b/3.png").symlink_to(root / "a/1.png")
+    assert len(load_images(f"folder:{root}").labels) == 5
+
+
+def test_images_of_all_shapes_are_cut_before_they_are_converted(root: Path) -> None:
+    """Which gives the same pixels, and needs less memory."""
+    wide = Image.fromarray(np.random.default_rng(0).integers(256, size=(40, 99, 4), dtype=np.uint8))
+    paper = Image.new("RGBA", wide.size, "white")
+    whole = Image.alpha_composite(paper, wide).convert("RGB").crop((29, 0, 69, 40))
+    save(root / "a/0.png", wide)
+    wanted = np.asarray(whole.resize((32, 32), Image.Resampling.BICUBIC))
+    found = load_images(f"folder:{root}").pixels[0].permute(1, 2, 0)
+    assert np.array_equal(found.numpy(), wanted)

@@ -11,6 +11,7 @@ import torch
 from fine.errors import FineError
 from fine.images import load_images, mnist
 from support.image_files import one_line, write
+from support.odd_files import odd_files, without_waiting
 
 
 def test_mnist_is_the_10000_test_digits(data_root: Path) -> None:
@@ -62,3 +63,28 @@ def test_a_label_that_is_no_digit_is_damage(tmp_path: Path) -> None:
     with pytest.raises(FineError) as error:
         mnist.check(path)
     one_line(error, "labels 0 to 9", "10")
+
+
+@odd_files
+def test_what_is_no_file_is_not_waited_for(make, tmp_path: Path) -> None:
+    path = tmp_path / "mnist/t10k-labels-idx1-ubyte.gz"
+    path.parent.mkdir()
+    make(path)
+    with without_waiting(), pytest.raises(FineError) as error:
+        mnist.check(path)
+    one_line(error, str(path), "gzipped idx bytes")
+
+
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    path = write(tmp_path / "mnist/t10k-labels-idx1-ubyte.gz", b"")
+    with path.open("wb") as file:
+        file.truncate(10**11)
+    with pytest.raises(FineError) as error:
+        mnist.check(path)
+    one_line(error, str(path), "has 100,000,000,000 bytes")
+
+
+def test_digits_that_are_not_compressed_are_as_good(tmp_path: Path) -> None:
+    content = gzip.compress(idx(10_000, 28, 28), 0)
+    path = write(tmp_path / "mnist/t10k-images-idx3-ubyte.gz", content)
+    assert mnist.check(path) == "10,000 digits"

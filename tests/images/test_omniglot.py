@@ -1,8 +1,8 @@
 """Omniglot: what it holds, and damaged files."""
 
-import io
 import re
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,21 @@ from PIL import Image
 
 from fine.errors import FineError
 from fine.images import load_images, omniglot
+from support.archives import lying_zip, zipped
+from support.bombs import png_chunk
+from support.fuzzing import limits
 from support.image_files import one_line, png, write
+from support.odd_files import odd_files, without_waiting
+
+DRAWINGS = {f"images_background/A/character01/0001_{i:02}.png": png() for i in range(1, 21)}
+FIRST, *_, LAST = DRAWINGS
+OTHERS = {name: content for name, content in DRAWINGS.items() if name != FIRST}
+
+
+@pytest.fixture
+def one_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One character is enough for most tests."""
+    monkeypatch.setitem(omniglot._CHARACTERS, "images_background.zip", 1)
 
 
 @pytest.mark.slow
@@ -40,14 +54,6 @@ def test_omniglot_ink_is_bright_and_every_drawing_is_where_its_name_says(data_ro
             loaded = images.pixels[first + int(drawing[5:7]) - 1].double() / 255
             # area averaging keeps the mean
             assert loaded.mean().item() == pytest.approx(1 - paper.mean(), abs=0.5 / 255)
-
-
-def zipped(entries: dict[str, bytes]) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, entry in entries.items():
-            archive.writestr(name, entry)
-    return content.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -78,16 +84,67 @@ def test_a_damaged_omniglot_zip_is_one_line(content: bytes, tmp_path: Path) -> N
     ],
     ids=["empty", "text", "truncated", "other size", "broken chunk", "huge"],
 )
-def test_a_damaged_drawing_is_one_line(
-    drawing: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(omniglot._CHARACTERS, "images_background.zip", 1)  # one is enough here
-    entries = {f"images_background/A/character01/0001_{i:02}.png": png() for i in range(1, 21)}
-    entries["images_background/A/character01/0001_13.png"] = drawing
-    path = write(tmp_path / "omniglot/images_background.zip", zipped(entries))
+def test_a_damaged_drawing_is_one_line(drawing: bytes, tmp_path: Path, one_character: None) -> None:
+    path = write(tmp_path / "omniglot/images_background.zip", zipped({**DRAWINGS, LAST: drawing}))
     with pytest.raises(FineError) as error:
         load_images("omniglot", data_root=tmp_path)
     one_line(error, str(path), "`fine data download omniglot`")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (zipped(DRAWINGS, zipfile.ZIP_BZIP2), "neither stored nor deflated"),
+        (zipped(DRAWINGS, zipfile.ZIP_LZMA), "neither stored nor deflated"),
+        (zipped(DRAWINGS, zipfile.ZIP_LZMA).replace(b"\x5d\0", b"\xff\xff"), "neither stored nor"),
+        (lying_zip(FIRST, bytes(10_000_000), 300, others=OTHERS), "Bad CRC-32"),
+        (lying_zip(FIRST, bytes(10_000_000), 2**31, others=OTHERS), "more than 100,000 bytes"),
+        (
+            lying_zip(FIRST, bytes(9_000_000), 300, others=OTHERS, method=zipfile.ZIP_BZIP2),
+            "neither stored nor deflated",
+        ),
+    ],
+    ids=["bzip2", "lzma", "damaged lzma", "said to be small", "said to be large", "lying bzip2"],
+)
+def test_entries_that_would_unpack_to_anything_are_refused(
+    content: bytes, said: str, tmp_path: Path, one_character: None
+) -> None:
+    path = write(tmp_path / "omniglot/images_background.zip", content)
+    with limits(), pytest.raises(FineError) as error:
+        load_images("omniglot", data_root=tmp_path)
+    one_line(error, str(path), said, "`fine data download omniglot`")
+
+
+def test_entries_that_overlap_are_refused_before_they_take_long(
+    tmp_path: Path, one_character: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "omniglot/images_background.zip", zipped(DRAWINGS))
+    monkeypatch.setattr(omniglot, "_LARGEST_ZIP", 20 * len(png()) - 1)
+    with pytest.raises(FineError) as error:
+        omniglot._decode(path, 32)
+    one_line(error, str(path), "bytes")
+
+
+def test_texts_in_drawings_are_not_unpacked(tmp_path: Path, one_character: None) -> None:
+    """Each may be a megabyte in a kilobyte, and there are thousands of drawings."""
+    text = png_chunk(b"zTXt", b"x\0\0" + zlib.compress(bytes(1_000_000)))
+    ends = len(png()) - 12  # in front of the last chunk
+    with_texts = png()[:33] + text * 40 + png()[33:ends] + text * 10 + png()[ends:]
+    path = write(
+        tmp_path / "omniglot/images_background.zip", zipped({**DRAWINGS, LAST: with_texts})
+    )
+    with limits():
+        drawings = omniglot._decode(path, 32)["A/character01"]
+    assert (drawings == drawings[0]).all()
+
+
+@odd_files
+def test_a_zip_that_is_no_file_is_not_waited_for(make, tmp_path: Path) -> None:
+    (tmp_path / "omniglot").mkdir()
+    make(tmp_path / "omniglot/images_background.zip")
+    with without_waiting(), pytest.raises(FineError) as error:
+        load_images("omniglot", data_root=tmp_path)
+    one_line(error, str(tmp_path / "omniglot/images_background.zip"), "964 characters")
 
 
 def test_a_flipped_byte_in_a_real_zip_is_noticed(data_root: Path, tmp_path: Path) -> None:

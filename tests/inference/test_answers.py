@@ -76,6 +76,48 @@ def test_fewer_than_two_choices_are_refused(glyph_model, choices, drawing):
         solve_many(glyph_model, torch.zeros(1, 3 + choices, 1, 32, 32))
 
 
+def test_choices_may_come_one_at_a_time(glyph_model):
+    x, y, new, *choices = puzzle(8)[0]
+    listed = solve(glyph_model, x, y, new, choices)
+    assert solve(glyph_model, x, y, new, (choice for choice in choices)) == listed
+    with pytest.raises(FineError, match="the choices are a int: give a list of at least 2 images"):
+        solve(glyph_model, x, y, new, 4)
+
+
+# Puzzles in one tensor
+
+
+@pytest.mark.parametrize("precision", [torch.float64, torch.float16, torch.bfloat16])
+def test_puzzles_may_have_any_precision(glyph_model, glyph_puzzles, precision):
+    images = glyph_puzzles.render(range(3)).images.to(precision)
+    assert solve_many(glyph_model, images) == solve_many(glyph_model, images.float())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda images: images.to_sparse(), "a torch.sparse_coo tensor of torch.float32 on 'cpu'"),
+        (lambda images: images.to("meta"), "on 'meta' holds no images: give a dense one"),
+        (lambda images: images.mul(255).byte(), "puzzles are of torch.uint8: give floats"),
+        (lambda images: images * 255, "brightness between 0 and 1: divide them by their white"),
+        (lambda images: images * torch.nan, "brightness between 0 and 1"),
+        (lambda images: images.repeat(1, 1, 2, 1, 1), r"expected \(n, 3 \+ choices, channels"),
+        (lambda images: images[..., :30], r"expected \(n, 3 \+ choices, channels, size, size\)"),
+    ],
+    ids=["sparse", "meta", "bytes", "too bright", "not numbers", "two channels", "not square"],
+)
+def test_puzzles_that_cannot_be_seen_are_refused_in_one_line(glyph_model, make, message):
+    images = torch.rand(2, 7, 1, 32, 32)
+    with pytest.raises(FineError, match=message) as refusal:
+        solve_many(glyph_model, make(images))
+    assert "\n" not in str(refusal.value)
+
+
+def test_no_puzzles_have_no_answers(glyph_model):
+    assert solve_many(glyph_model, torch.rand(0, 7, 1, 32, 32)) == []
+    assert solve_many(glyph_model, []) == []
+
+
 @pytest.mark.slow
 def test_images_made_by_another_program_are_solved(glyph_model, tmp_path):
     """Nine in ten of 200 puzzles: PNG files drawn, rotated, moved, scaled and cut by Pillow."""

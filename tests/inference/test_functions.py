@@ -222,6 +222,11 @@ def test_the_residual_of_several_hints_is_that_of_all_together(images):
     assert apart.min() < together.item() <= 1  # three hints are harder to explain than the easiest
 
 
+def test_choices_may_come_one_at_a_time(images):
+    f = function(images[0], images[1], model=make())
+    assert f.choose(images[2], iter(images[3:5])) == f.choose(images[2], list(images[3:5]))
+
+
 # Mistakes
 
 
@@ -238,6 +243,12 @@ def test_the_residual_of_several_hints_is_that_of_all_together(images):
         (lambda f, p: f.choose(p[0], [p[1], p[2]]), r"such as f\[0\]"),
         (lambda f, p: f[0].choose(p[0], [p[1]]), "at least 2"),
         (lambda f, p: f[2], "there are 2"),
+        (lambda f, p: f.power(torch.nan), "power nan: give a number"),
+        (lambda f, p: f.power(10**30), "give a number from −1000 to 1000"),
+        (lambda f, p: f.interpolate(f, torch.inf), "share is inf"),
+        (lambda f, p: function(p[:2].to_sparse(), p[:2], model=f.model), "give a dense one"),
+        (lambda f, p: function(p[:2].to("meta"), p[:2], model=f.model), "give a dense one"),
+        (lambda f, p: function(p[0].to_sparse(), p[0], model=f.model), "give a dense one"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(mistake, message, images):

@@ -53,6 +53,12 @@ def test_the_answer_is_to_the_last_digit_what_solve_gives(glyph_model, task, jud
         assert answer.answer == solve(glyph_model, x, y, new, choices)
 
 
+def test_choices_may_come_one_at_a_time(glyph_model, calibration, task):
+    x, y, new, *choices = task.test_puzzles().render([0]).images[0]
+    listed = judge(glyph_model, calibration, x, y, new, choices)
+    assert judge(glyph_model, calibration, x, y, new, iter(choices)) == listed
+
+
 def test_fewer_than_two_choices_are_refused(glyph_model, calibration, drawing):
     with pytest.raises(FineError, match="there are 1 choices"):
         judge(glyph_model, calibration, drawing, drawing, drawing, [drawing])

@@ -8,9 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from PIL import Image, ImageOps
 
 from fine import FineError, read_image
+from fine.inference import reading
+from support.bombs import png, with_scans
+from support.fuzzing import limits
+from support.odd_files import odd_files, without_waiting
 
 
 def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
@@ -131,6 +136,7 @@ def bomb(width: int, height: int) -> bytes:
         (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image that can be read"),
         ("nowhere.png", "nowhere.png is missing"),
         (Path(__file__).parent, "is a folder"),
+        (with_scans(2_000), "scans or more"),
         (np.zeros((4, 4, 7)), "shape (4, 4, 7)"),
         (np.zeros((0, 4)), "shape (0, 4)"),
         (np.full((4, 4), 255.0), "between 0 and 1"),
@@ -151,3 +157,90 @@ def test_a_tensor_that_learns_can_be_read():
     image = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
     assert torch.equal(read_image(image.clone().requires_grad_()), image)
     assert torch.equal(read_image(image[0].clone().requires_grad_()), image)
+
+
+@odd_files
+def test_what_is_no_file_is_refused_without_waiting(tmp_path, make):
+    make(tmp_path / "image.png")
+    with without_waiting(), pytest.raises(FineError) as problem:
+        read_image(tmp_path / "image.png")
+    assert str(tmp_path / "image.png") in str(problem.value) and "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize("size", [(30_000, 1), (1, 30_000), (20_000, 20)])
+def test_a_line_is_reduced_before_it_is_padded_to_a_square(size):
+    """Its square would take gigabytes: a PNG of 138 bytes once took seven."""
+    content = png(*size, bits=16)
+    assert len(content) < 2_000
+    with limits():
+        assert read_image(content).shape == (1, 512, 512)
+
+
+def test_nothing_of_a_line_is_lost():
+    line = np.zeros((1, 30_000), dtype=np.uint16)
+    line[0, 20_000:] = 65_535
+    read = read_image(line)[0]
+    assert read.shape == (512, 512)
+    row = read[256 - 1 : 256 + 1].sum(0)  # the line is in the middle, thinner than a pixel
+    assert (row[350:] > row[:330].max()).all()
+
+
+def test_a_long_image_is_reduced_first_only_if_its_square_would_be_too_large(monkeypatch):
+    """All others are read as before, bit for bit."""
+    monkeypatch.setattr(reading, "_PADDED_LIMIT", 999**2)
+    long = np.random.default_rng(0).integers(65_536, size=(40, 999), dtype=np.uint16)
+    image = torch.from_numpy(long.astype(np.float32) / np.float32(65_535))[None]
+    at_border = torch.ones(40, 999, dtype=torch.bool)
+    at_border[2:-2, 2:-2] = False
+    ground = image[:, at_border].median(dim=1).values[:, None, None]
+    top = (999 - 40) // 2
+    square = F.pad(image - ground, (0, 0, top, 999 - 40 - top)) + ground
+    wanted = F.interpolate(square[None], size=(512, 512), mode="area")[0]
+    assert torch.equal(read_image(long), wanted)
+    longer = np.concatenate((long, long[:, :1]), axis=1)
+    assert read_image(longer).shape == (1, 512, 512)
+    assert not torch.equal(read_image(longer), wanted)
+
+
+def test_a_pillow_image_that_cannot_be_loaded_is_one_line(drawing, tmp_path):
+    whole = encoded(drawing)
+    closed = Image.open(io.BytesIO(whole))
+    closed.close()
+    truncated = Image.open(io.BytesIO(whole[: len(whole) // 2]))
+    gone = tmp_path / "gone.png"
+    gone.write_bytes(whole)
+    with Image.open(gone) as left:
+        pass
+    for image in (closed, truncated, left):
+        with pytest.raises(FineError, match="the Pillow image cannot be read") as problem:
+            read_image(image)
+        assert "\n" not in str(problem.value)
+
+
+def test_premultiplied_transparency_is_read(drawing):
+    image = Image.new("LA", drawing.size, (0, 0))
+    image.paste((0, 255), mask=ImageOps.invert(drawing).point(lambda value: 255 * (value > 127)))
+    assert torch.equal(read_image(image.convert("La")), read_image(image))
+    colour = image.convert("RGBA")
+    assert torch.equal(read_image(colour.convert("RGBa")), read_image(colour))
+
+
+def test_a_pillow_image_stays_as_it_was(drawing):
+    large = drawing.resize((3_000, 2_500))
+    read_image(large)
+    assert large.size == (3_000, 2_500)
+
+
+def test_tensors_that_hold_no_image_are_one_line():
+    for tensor in (torch.zeros(1, 4, 4, device="meta"), torch.zeros(4, 4).to_sparse()):
+        with pytest.raises(
+            FineError, match=r"tensor of torch\.float32 on .* is no image"
+        ) as problem:
+            read_image(tensor)
+        assert "\n" not in str(problem.value)
+
+
+def test_a_tensor_of_half_precision_is_read():
+    image = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
+    for kind in (torch.bfloat16, torch.float16):
+        assert torch.equal(read_image(image.to(kind)), image.to(kind).float())

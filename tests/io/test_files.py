@@ -189,9 +189,8 @@ def devices(tmp_path, monkeypatch):
 def test_a_device_of_the_system_is_written_to_and_stays_a_device(devices):
     make_device(devices / "null")
     write_json(devices / "null", {"a": 1})
-    with pytest.raises(KeyboardInterrupt), written_whole(devices / "null") as temporary:
-        temporary.write_text("half of")
-        raise KeyboardInterrupt
+    with pytest.raises(TypeError):
+        write_json(devices / "null", {"a": object()})
     found = (devices / "null").lstat()
     assert stat.S_ISCHR(found.st_mode) and found.st_rdev == NULL
     assert [path.name for path in devices.iterdir()] == ["null"]
@@ -199,7 +198,7 @@ def test_a_device_of_the_system_is_written_to_and_stays_a_device(devices):
 
 def test_a_device_that_is_full_is_a_full_disk(devices):
     make_device(devices / "full", os.makedev(1, 7))
-    with pytest.raises(FineError, match="the disk is full: could not write .*/dev/full"):
+    with pytest.raises(FineError, match=r"the disk is full: could not write .*/dev/full"):
         write_text(devices / "full", "text")
     assert stat.S_ISCHR((devices / "full").lstat().st_mode)
 
@@ -216,7 +215,7 @@ def test_own_output_is_written_to_in_its_turn(devices, name, capfd):
 
 def test_output_that_is_closed_is_one_line(devices):
     for name in ("999999", "9" * 100):
-        with pytest.raises(FineError, match="could not write .*Bad file descriptor"):
+        with pytest.raises(FineError, match=r"could not write .*Bad file descriptor"):
             write_text(devices / "fd" / name, "text")
 
 

@@ -1,12 +1,19 @@
-"""One thread and two give the same answers and gradients, but for the order of sums."""
+"""Two threads compute the same bits every time, and what one computes but for the order of sums."""
 
+import hashlib
+import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from fine.models import make_model
+from fine.puzzles import Batch
+from fine.puzzles.task import Task
+from fine.training.trainer import learn
+from support.commands import PROGRAM
 from support.small_models import SMALL
 
 
@@ -43,3 +50,58 @@ def test_one_thread_and_two_agree(name, set_threads, precision, of_logits, of_gr
     other_logits, other_gradients = answer(model, images)
     assert (logits - other_logits).norm() <= of_logits * logits.norm()
     assert (gradients - other_gradients).norm() <= of_gradients * gradients.norm()
+
+
+@pytest.fixture(scope="module")
+def batch() -> Batch:
+    """As many puzzles as a step of training sees."""
+    task = replace(Task.preset("glyphs", rules="affine"), train_count=64, train_classes=40)
+    return task.training_puzzles(seed=0).render(range(64))
+
+
+def trained(model: nn.Module, batch: Batch, *, steps: int) -> str:
+    """A digest of the weights of a model after some steps of training."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3, fused=True)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        learn(model, batch)[1].mean().backward()
+        optimiser.step()
+    numbers = [weight.detach().numpy().tobytes() for weight in model.parameters()]
+    return hashlib.sha256(b"".join(numbers)).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        pytest.param({"slots": 20}, marks=pytest.mark.slow),  # systems of 160 rows
+        pytest.param({"encoder": "p4-cnn"}, marks=pytest.mark.slow),
+        pytest.param({"encoder": "resnet", "backbone": "residual"}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_two_threads_train_to_the_same_bits_every_time(settings, batch, set_threads):
+    """The default model has weights that are read by index, where threads could add in any order.
+
+    The more steps, the larger grows a difference in one bit.
+    """
+    set_threads(2)
+    digests = set()
+    for _ in range(3):
+        torch.manual_seed(0)
+        model = make_model("fine", channels=1, size=32, settings=settings)
+        digests.add(trained(model, batch, steps=2))
+    assert len(digests) == 1
+
+
+@pytest.mark.slow
+def test_two_threads_train_to_the_same_bits_in_every_process(tmp_path):
+    """As `fine train` does by default on a machine of two cores."""
+    small = ("--train-count", "128", "--test-count", "20", "--epochs", "2", "--threads", "2")
+    digests = set()
+    for number in range(2):
+        out = tmp_path / str(number)
+        command = (*PROGRAM, "train", "--task", "glyphs", "--rules", "rotation", *small)
+        subprocess.run([*command, "--out", str(out)], check=True, capture_output=True, timeout=300)
+        digests.add(hashlib.sha256((out / "model.safetensors").read_bytes()).hexdigest())
+    assert len(digests) == 1

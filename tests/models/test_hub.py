@@ -145,8 +145,12 @@ def test_residuals_of_groups_are_read_by_the_names_of_format_1(tmp_path):
         ({"config": {"slots": 4}}, r"has shape \[8, 16, 16\], the model in config.json needs"),
         ({"config": {"keys": "shared"}}, "which the model in config.json lacks"),
         ({"config": {"backbone": "mlp", "symmetry": "none"}}, "'backbone.memories.1.keys'"),
-        ({"config": {"slots": 2**40}}, "too large to be counted|smaller settings"),
-        ({"size": 10**6, "config": {"encoder": "mlp", "symmetry": "none"}}, "smaller settings"),
+        ({"config": {"slots": 3_000_000}}, "slots=3000000 is too large: give it smaller settings"),
+        ({"config": {"slots": 10**30}}, "too large: give it smaller settings"),
+        ({"config": {"ridge": 1e300}}, r"ridge 1e\+300 will not do"),
+        ({"size": 10**30}, "cannot see images of"),
+        ({"channels": 10**30}, "cannot see images of"),
+        ({"channels": True}, "expected two whole numbers"),
     ],
     ids=str,
 )
@@ -156,6 +160,15 @@ def test_a_folder_that_cannot_be_loaded_is_refused_in_one_line(tmp_path, changes
     with pytest.raises(FineError, match=message) as refusal:
         load_model(tmp_path)
     assert "\n" not in str(refusal.value)
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path):
+    save_model(FINE(FINEConfig(), channels=1, size=32), tmp_path)
+    tensors = read_tensors(tmp_path / "model.safetensors")[0]
+    tensors["distance.raw"][0] = torch.nan
+    save_tensors(tmp_path / "model.safetensors", tensors)
+    with pytest.raises(FineError, match=r"'distance.raw' has numbers that are not finite"):
+        load_model(tmp_path)
 
 
 def test_weights_of_another_kind_of_number_are_refused(tmp_path):

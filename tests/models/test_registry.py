@@ -87,6 +87,7 @@ def test_settings_may_be_texts():
         ("fine", {"slots": 2.5}, "slots=2.5 is not a whole number; its usual value is 8"),
         ("fine", {"score_all_directions": "maybe"}, "is not true or false"),
         ("fine", {"encoder": 3}, "encoder=3 is not str"),
+        ("fine", {"ridge": "inf"}, "ridge=inf is not finite; its usual value is 0.1"),
     ],
 )
 def test_a_wrong_setting_is_refused_in_one_line(name, settings, message):
@@ -120,13 +121,55 @@ def test_a_model_that_is_not_registered_has_no_name():
     [
         ("fine-mlp", {"embedding_size": 2**14}, 32),
         ("fine-nice", {"slots": 2**24}, 32),
+        ("fine-nice", {"layers": 1000}, 32),
         ("relation-net", {"hidden": 2**20, "relation": 2**20}, 32),
-        ("fine", {"encoder": "mlp", "symmetry": "none"}, 10_000),
+        ("relation-net", {"hidden": 10**5, "relation": 10**5}, 32),
+        ("fine", {"encoder": "mlp", "symmetry": "none"}, 800),
+        ("fine", {"slots": 3_000_000}, 32),
+        ("fine", {"slots": 10**30}, 32),
     ],
 )
 def test_a_model_that_would_fill_the_memory_is_refused_before_it_is_made(name, settings, size):
-    with pytest.raises(FineError, match="give it smaller settings"):
+    with pytest.raises(FineError, match="give it smaller settings") as refusal:
         refuse_giant(name, channels=1, size=size, settings=settings)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("channels", "size"), [(1, 10**30), (10**30, 32), (768, 33), (3, 513), (0, 32), (1, -1)]
+)
+def test_images_that_would_fill_the_memory_are_refused(channels, size):
+    """An encoder that halves images has a layer more for twice the size, so the model is small."""
+    with pytest.raises(FineError, match="a fine cannot see images of"):
+        refuse_giant("fine", channels=channels, size=size)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("fine", {"slots": 5_000}),  # whose weights are 10 MB, and whose fit takes 6 GB
+        ("fine", {"slots": 200, "symmetry": "two-sided"}),
+        ("fine", {"slots": 1, "embedding_size": 3344, "columns": 1, "symmetry": "two-sided"}),
+        ("fine-grouped", {"slots": 5_000, "groups": 5}),
+    ],
+)
+def test_a_memory_that_would_take_too_much_to_read_is_refused(name, settings):
+    def make() -> None:
+        refuse_giant(name, channels=1, size=32, settings=settings)
+        make_model(name, channels=1, size=32, settings=settings)
+
+    with pytest.raises(FineError, match="numbers, more than 67,108,864: give fewer slots"):
+        make()
+
+
+def test_a_small_model_is_not_counted_and_a_larger_one_in_outline():
+    """Counting takes more than a second in a new process, most of it imports of torch."""
+    assert refuse_giant("fine", channels=1, size=32, settings={"slots": 48}) is None
+    outline = refuse_giant("fine", channels=1, size=32, settings={"slots": 300})
+    assert all(weight.is_meta for weight in outline.parameters())
+    shapes = {key: weight.shape for key, weight in outline.state_dict().items()}
+    model = make_model("fine", channels=1, size=32, settings={"slots": 300})
+    assert shapes == {key: weight.shape for key, weight in model.state_dict().items()}
 
 
 @every_model

@@ -47,7 +47,10 @@ RESIDUALS = "backbone.memories.0.residuals"
         (spoil(VALUES, first=torch.inf), "not finite, so the model could not answer: train it"),
         (spoil(VARIANCE, first=torch.nan), f"'{VARIANCE}' has numbers that are not finite"),
         (spoil(VARIANCE, first=-1e-3), f"'{VARIANCE}' has a negative variance"),
-        (spoil(f"{RESIDUALS}.row_covariance", times=-1), "row_covariance' is not positive definite"),
+        (
+            spoil(f"{RESIDUALS}.row_covariance", times=-1),
+            "row_covariance' is not positive definite",
+        ),
         (spoil(f"{RESIDUALS}.column_covariance", times=0), "is not positive definite"),
         (widen, "'distance.raw' has numbers that are not finite"),
     ],

@@ -42,6 +42,33 @@ def test_an_unknown_name_is_answered_with_the_names_there_are():
         load("all-glyph")
 
 
+TOO_LONG = "cannot be looked for (File name too long): give its name, or its folder"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x" * 300, TOO_LONG),
+        ("\0", "unknown model"),
+        ("", "config.json is missing"),
+        (3, "a model is no int: give its name, or its folder"),
+        (None, "a model is no NoneType: give its name, or its folder"),
+    ],
+    ids=["long", "zero", "empty", "number", "nothing"],
+)
+def test_a_name_that_is_none_is_refused_in_one_line(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FineError) as problem:
+        load(name)
+    assert message in str(problem.value)
+
+
+@pytest.mark.parametrize("look", [trained_on, load_calibration])
+def test_nothing_is_looked_for_under_a_name_too_long_for_a_file(look):
+    with pytest.raises(FineError, match="File name too long"):
+        look("x" * 300)
+
+
 # Exported folders
 
 

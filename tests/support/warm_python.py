@@ -5,10 +5,10 @@
     subprocess.Popen([*python.command, "-m", "fine", "train"])
     python.close()
 
-A server imports what `fine` imports, but not `fine`, and draws the glyphs, once. Every program is a
+A server imports what takes long, but not `fine`, and draws the glyphs, once. Every program is a
 fork of it, with arguments, folder, environment, standard files and an exit code of its own; it dies
-with the process that asked for it. Variables of the environment that torch or others read when they
-are imported have no effect.
+with the process that asked for it. Only how torch and others are imported cannot be seen here, nor
+limits of a process, such as those of `ulimit`.
 
 The file is the server and the command as well, and so imports little.
 """
@@ -27,13 +27,13 @@ import sys
 import tempfile
 import traceback
 import types
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 IMPORTED = (
     "fastapi",
-    "huggingface_hub.repocard",
     "matplotlib.pyplot",
     "PIL.ImageDraw",
     "rich.console",
@@ -67,7 +67,11 @@ class WarmPython:
         return (sys.executable, "-IS", __file__, "call", self.address)
 
     def run(
-        self, *arguments: str, cwd: Path | None = None, timeout: float = 600
+        self,
+        *arguments: str,
+        cwd: Path | None = None,
+        environment: dict[str, str] | None = None,
+        timeout: float = 600,
     ) -> subprocess.CompletedProcess[str]:
         """As `subprocess.run` would with `python` before the arguments, and its output kept."""
         with (
@@ -76,7 +80,9 @@ class WarmPython:
             Path(os.devnull).open("rb") as nothing,
         ):
             files = [file.fileno() for file in (nothing, out, err)]
-            code = _call(self.address, arguments, cwd or Path.cwd(), files, timeout)
+            with _asked(self.address, arguments, files, cwd, environment) as connection:
+                connection.settimeout(timeout)
+                code = _answer(connection)
             for file in (out, err):
                 file.seek(0)
             said = (out.read().decode(), err.read().decode())
@@ -88,17 +94,30 @@ class WarmPython:
         self.folder.cleanup()
 
 
-def _call(
-    address: str, arguments: tuple[str, ...], cwd: Path, files: list[int], timeout: float | None
-) -> int:
-    """Have a program run; its exit code, or minus the number of the signal that ended it."""
-    request = {"arguments": arguments, "cwd": str(cwd), "environment": dict(os.environ)}
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(timeout)
-        connection.connect(address)
-        socket.send_fds(connection, [b"!"], files)
-        connection.sendall(json.dumps(request).encode() + b"\n")
-        return int(connection.makefile().readline())
+def _asked(
+    address: str,
+    arguments: Sequence[str],
+    files: Sequence[int],
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> socket.socket:
+    """Have a program run; the connection on which its end is told, and signals are passed on."""
+    request = {
+        "arguments": arguments,
+        "cwd": str(cwd or Path.cwd()),
+        "environment": dict(os.environ) if environment is None else environment,
+    }
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(address)
+    socket.send_fds(connection, [b"!"], files)
+    connection.sendall(json.dumps(request).encode() + b"\n")
+    return connection
+
+
+def _answer(connection: socket.socket) -> int:
+    """The exit code of the program, or minus the number of the signal that ended it."""
+    with connection.makefile() as said:
+        return int(said.readline())
 
 
 class DrawnGlyphs:
@@ -158,7 +177,7 @@ def _serve(address: str) -> None:
                     _mind(connection)
 
 
-def _mind(connection: socket.socket) -> None:
+def _mind(connection: socket.socket) -> NoReturn:
     """Be a process that starts a program, says how it ends, and ends it if its caller is gone."""
     _, files, _, _ = socket.recv_fds(connection, 1, 3)
     request = json.loads(connection.makefile().readline())
@@ -170,22 +189,27 @@ def _mind(connection: socket.socket) -> None:
     if program == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # tests in the background ignore it
         os.close(waking)
         os.close(wake)
         connection.close()
         _run(request, files)
     for file in files:
         os.close(file)
-    ended, _, _ = select.select([waking, connection, sys.stdin], [], [])
-    if waking not in ended:
-        os.kill(program, signal.SIGKILL)
+    while waking not in (heard := select.select([waking, connection, sys.stdin], [], [])[0]):
+        passed_on = connection.recv(1) if connection in heard else b""
+        os.kill(program, passed_on[0] if passed_on else signal.SIGKILL)
+        if not passed_on:
+            break
     _, status = os.waitpid(program, 0)
     with contextlib.suppress(OSError):
         connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
-def _run(request: dict, files: list[int]) -> None:
+def _run(request: dict, files: list[int]) -> NoReturn:
     """Be the program."""
     for place, file in enumerate(files):
         os.dup2(file, place)
@@ -209,13 +233,22 @@ def _run(request: dict, files: list[int]) -> None:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except BaseException:
+    except BaseException as problem:
         traceback.print_exc()
-        code = 1
+        code = -signal.SIGINT if isinstance(problem, KeyboardInterrupt) else 1
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """Exit with this code, or by the signal of which it is the negative number."""
+    if code < 0:
+        with contextlib.suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 if __name__ == "__main__":
@@ -223,7 +256,8 @@ if __name__ == "__main__":
     if kind == "serve":
         _serve(address)
     else:
-        code = _call(address, tuple(rest), Path.cwd(), [0, 1, 2], None)
-        if code < 0:
-            os.kill(os.getpid(), -code)
-        sys.exit(code)
+        with _asked(address, rest, [0, 1, 2]) as connection:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda number, _: connection.sendall(bytes([number])))
+            code = _answer(connection)
+        _end(code)

@@ -14,6 +14,7 @@ from fine.errors import FineError
 from fine.models import paper
 from fine.models.backbones import LinearBackbone, ResidualBackbone
 from fine.models.fine import FINE
+from fine.models.finite import check_finite
 from fine.models.memory import FunctionalMemory
 from fine.models.orbit import expand
 from fine.models.surgery import prune
@@ -50,7 +51,7 @@ def slot_shares(model: paper.FINE, x: Tensor, y: Tensor) -> Tensor:  # (b, c, si
     coefficients = memory.coefficients(before, wanted).unflatten(1, by_slot)  # (b, slots, elements)
     keys = expand(memory.key_matrices(), memory.orbit).flatten(1).unflatten(0, by_slot)
     parts = torch.einsum("bse,sen->bsn", coefficients, keys).norm(dim=2)  # n = o × i
-    return parts / parts.sum(1, keepdim=True).clamp(min=1e-12)
+    return check_finite(parts / parts.sum(1, keepdim=True).clamp(min=1e-12))
 
 
 def slot_shares_by_family(model: paper.FINE, puzzles: Puzzles) -> dict[str, Tensor]:

@@ -18,14 +18,13 @@ def main() -> None:
         with _ending_at_once():
             # Late, for nothing can be done about a Ctrl-C while this module itself is imported.
             from fine.cli.commands import read_command  # noqa: PLC0415
-            from fine.cli.terminal import errors_in_one_line, only_one_speaks  # noqa: PLC0415
+            from fine.cli.terminal import console, errors_in_one_line  # noqa: PLC0415
         with errors_in_one_line():
-            only_one_speaks()
             with _ending_at_once():
                 command = read_command(sys.argv[1:] or ["--help"])
+                from fine.distributed import leave, own_rank  # noqa: PLC0415 - needs torch
+            console.quiet = own_rank() > 0  # under torchrun, the first process speaks for all
             command.run()
-            from fine.distributed import leave  # noqa: PLC0415 - needs torch, as the command did
-
             leave()
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -67,14 +67,6 @@ def fail(problem: FineError) -> NoReturn:
     raise SystemExit(2) from None
 
 
-def only_one_speaks() -> None:
-    """Under torchrun, the first process prints for all of them."""
-    rank = os.environ.get("RANK", "0")
-    if not rank.isdecimal():
-        raise FineError(f"RANK is '{rank}': expected a number, as torchrun sets it; unset it")
-    console.quiet = int(rank) > 0
-
-
 @contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """End with one line and exit code 2 if a command is refused, by us or by the system."""

@@ -3,8 +3,9 @@
 uvicorn alone takes every connection until the process may open no more files, and waits for ever
 for a request that does not come. Here, whenever it is the visitor's turn (to send a request, or to
 take an answer), a clock runs: when it has run out the connection is closed. If there are too many
-connections, the one whose visitor has kept the server waiting longest makes room for the new one.
-A connection whose request is being answered is never closed.
+connections, the one whose visitor has kept the server waiting longest makes room for the new one:
+one that has not asked for anything yet, as long as those are in the majority. A connection whose
+request is being answered is never closed.
 """
 
 import asyncio
@@ -49,34 +50,52 @@ def most_connections() -> int:
     return max(_FEWEST, min(CONNECTIONS, allowed - _SPARE))
 
 
+Since = dict["Connection", float]
+"""When the turn of visitors has begun; the one that has kept us waiting longest comes first."""
+
+
 class Turns:
-    """Connections whose visitor is to act; the one that has kept us waiting longest comes first."""
+    """Connections whose visitor is to act."""
 
     def __init__(self, *, most: int, patience: float, clock: Callable[[], float] = time.monotonic):
         self.most, self.patience, self.clock = most, patience, clock
-        self._since: dict[Connection, float] = {}
+        self._strangers: Since = {}
+        self._known: Since = {}
+        """Those who have been answered before."""
 
     def begin(self, connection: "Connection") -> None:
         """It is the visitor's turn from now on."""
-        self._since.pop(connection, None)  # last in the order
-        self._since[connection] = self.clock()
+        self.end(connection)
+        turns = self._known if connection.known else self._strangers
+        turns[connection] = self.clock()
 
     def end(self, connection: "Connection") -> None:
         """It is ours, or the connection is closed."""
-        self._since.pop(connection, None)
+        self._strangers.pop(connection, None)
+        self._known.pop(connection, None)
 
     def close_overdue(self) -> None:
         """Close the connections whose time has run out."""
         latest = self.clock() - self.patience
-        while self._since and next(iter(self._since.values())) < latest:
-            self.close_longest()
+        for turns in (self._strangers, self._known):
+            while turns and next(iter(turns.values())) < latest:
+                self._close_first(turns)
 
-    def close_longest(self) -> None:
-        """Make room, if there is anyone who keeps us waiting."""
-        if self._since:
-            connection = next(iter(self._since))
-            self.end(connection)
-            connection.transport.abort()  # without waiting for unsent data to be taken
+    def make_room(self) -> None:
+        """Close the connection that has kept us waiting longest, if there is any.
+
+        Neither can those who come and say nothing push out those who have been answered, nor the
+        other way round.
+        """
+        many = len(self._strangers) > self.most // 2
+        turns = self._strangers if many or not self._known else self._known
+        if turns:
+            self._close_first(turns)
+
+    def _close_first(self, turns: Since) -> None:
+        connection = next(iter(turns))
+        self.end(connection)
+        connection.transport.abort()  # without waiting for unsent data to be taken
 
 
 class ServerConfig(uvicorn.Config):
@@ -109,9 +128,11 @@ class Connection(H11Protocol):
         self.turns = self.config.turns
         self.silent = True
         """Nothing of the next request has arrived."""
+        self.known = False
+        """A request has been answered."""
         self.turns.begin(self)
         if len(self.connections) > self.turns.most:
-            self.turns.close_longest()
+            self.turns.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.turns.end(self)
@@ -125,7 +146,7 @@ class Connection(H11Protocol):
         self._end_turn_if_answering()
 
     def on_response_complete(self) -> None:
-        self.silent = True
+        self.silent = self.known = True
         self.turns.begin(self)
         super().on_response_complete()
         self._end_turn_if_answering()  # the next request may have arrived already

@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fine.demo.admission import Admission, TooBusyError
-from fine.demo.hosts import host_of, is_own_host
+from fine.demo.hosts import address_in, host_of, is_own_host
 from fine.demo.refusing import refusal
 
 LARGEST_BODY = 1_000_000
@@ -75,7 +75,8 @@ class Guard:
                 await refusal(status, reason, headers)(scope, receive, guarded_send)
 
         if not is_own_host(scope, self.names):
-            await refuse(421, self._wrong_host(scope))
+            given, own = host_of(scope)[:100], address_in(scope)
+            await refuse(421, f"this page is not at '{given}': open it as http://{own}")
             return
         try:
             await self._answer(scope, receive, guarded_send)
@@ -120,11 +121,6 @@ class Guard:
                 await self.app(scope, _replay(bytes(body), receive), send)
         finally:
             self.held -= counted
-
-    def _wrong_host(self, scope: Scope) -> str:
-        _, port = scope.get("server") or ("", None)
-        own = "localhost" if port in (None, 80) else f"localhost:{port}"
-        return f"this page is not at '{host_of(scope)[:100]}': open it as {own}"
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

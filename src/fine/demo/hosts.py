@@ -48,6 +48,13 @@ def host_of(scope: Scope) -> str:
     return found[0].decode("latin-1") if len(found) == 1 else ""
 
 
+def address_in(scope: Scope) -> str:
+    """The address and port that were connected to."""
+    address, port = scope.get("server") or ("localhost", None)
+    host = f"[{_plain(address)}]" if ":" in _plain(address) else _plain(address)
+    return host if port in (None, 80) else f"{host}:{port}"
+
+
 def _plain(name: str) -> str:
     """A name in lower case, an address in its shortest form, without brackets."""
     try:

@@ -49,6 +49,7 @@ class Models:
         self._quick = ThreadPoolExecutor(_THREADS, thread_name_prefix="quick")
         self._slow = ThreadPoolExecutor(_THREADS, thread_name_prefix="slow")
         self._prepared: set[Hashable] = set()
+        self._closed = False
 
     def __getitem__(self, name: str) -> Solver:
         if name not in self._solvers:
@@ -65,8 +66,7 @@ class Models:
         **options: Arguments.kwargs,
     ) -> Result:
         """Call a function on another thread."""
-        call = functools.partial(function, *arguments, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._quick, call)
+        return await self._run(self._quick, functools.partial(function, *arguments, **options))
 
     async def prepare(
         self,
@@ -77,24 +77,34 @@ class Models:
         """Call a function that keeps its result, so that the next call takes no time."""
         key = function, key_of(*arguments, **options)
         if key not in self._prepared:
-            call = functools.partial(function, *arguments, **options)
-            await asyncio.get_running_loop().run_in_executor(self._slow, call)
+            await self._run(self._slow, functools.partial(function, *arguments, **options))
             self._prepared.add(key)
 
     def close(self) -> None:
-        """Finish what is at work, and nothing else."""
+        """Finish what is at work, and cancel what is not."""
+        self._closed = True
         for threads in (self._slow, self._quick):
             threads.shutdown(cancel_futures=True)
         self.batcher.close()
 
     async def score(self, model: str, images: Tensor) -> Tensor:
         """x, y, x' and k choices (3 + k, channels, size, size) -> their probabilities (k,)."""
-        scores = await self.batcher.ask(ScoreRequest(model, images))
+        scores = await self._ask(ScoreRequest(model, images))
         assert isinstance(scores, Tensor)
         return scores
 
     async def explain(self, model: str, pair: Tensor, *, map: str, most: int) -> Explanation:
         """Up to ``most`` rules for x and y (2, channels, size, size), and a place on a map."""
-        explanation = await self.batcher.ask(ExplainRequest(model, pair, map, most))
+        explanation = await self._ask(ExplainRequest(model, pair, map, most))
         assert isinstance(explanation, Explanation)
         return explanation
+
+    async def _ask(self, request: ModelRequest) -> Answer:
+        if self._closed:
+            raise asyncio.CancelledError
+        return await self.batcher.ask(request)
+
+    async def _run(self, threads: ThreadPoolExecutor, call: Callable[[], Result]) -> Result:
+        if self._closed:
+            raise asyncio.CancelledError
+        return await asyncio.get_running_loop().run_in_executor(threads, call)

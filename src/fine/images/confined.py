@@ -64,8 +64,11 @@ class ConfinedDecoder:
             self._process = _start()
         try:
             about, pixels = _ask(self._process, content)
-        except (BrokenPipeError, EOFError):  # the system has ended it
+        except (BrokenPipeError, EOFError):
+            by_a_signal = self._process.wait() < 0
             self.close()
+            if not by_a_signal:
+                raise OSError("the process that decodes images has ended") from None
             raise TooCostlyError(
                 f"takes more than {SECONDS} seconds or a gigabyte to decode"
             ) from None

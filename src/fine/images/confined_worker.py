@@ -47,20 +47,27 @@ def answer(content: bytes, formats: list[str], pixel_limit: int) -> tuple[dict[s
         return about, image.tobytes()
 
 
+def _limit(kind: int, value: int) -> None:
+    """Set a limit of this process, unless it has a lower one already."""
+    _, highest = resource.getrlimit(kind)
+    lowest = value if highest == resource.RLIM_INFINITY else min(value, highest)
+    resource.setrlimit(kind, (lowest, highest))
+
+
 def main() -> None:
     """Answer until the input ends."""
     pixel_limit, seconds, memory = map(int, sys.argv[2:])
+    Image.preinit()
     formats = [name for name in sys.argv[1].split(",") if name in Image.OPEN]
     warnings.simplefilter("ignore")  # of odd metadata
     if AvifImagePlugin:
         AvifImagePlugin.DEFAULT_MAX_THREADS = 1
     if resource:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        _limit(resource.RLIMIT_AS, memory)
     while length := sys.stdin.buffer.read(8):
         content = sys.stdin.buffer.read(int.from_bytes(length, "little"))
         if resource:
-            until = math.ceil(time.process_time() + seconds)
-            resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+            _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
             about, pixels = answer(content, formats, pixel_limit)
         except Image.DecompressionBombError:

@@ -21,7 +21,7 @@ def decoded_once(
     """The result of ``decode``, from the cache if files of the same content were decoded before."""
     try:
         digests = [_digest(file) for file in files]
-    except OSError:
+    except (OSError, FineError):
         return decode()  # which reports what is wrong with the file
     key = hashlib.sha256(b"".join(digests)).hexdigest()
     folder = Path(platformdirs.user_cache_dir("fine")) / "decoded"

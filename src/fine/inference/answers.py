@@ -158,7 +158,8 @@ def _read_puzzles(puzzles: Tensor) -> Tensor:  # (n, 3 + k, channels, side, side
     if not puzzles.is_floating_point():
         raise FineError(f"puzzles are of {puzzles.dtype}: give floats between 0 and 1")
     # Interpolation may go beyond by a rounding error; what is not a number fails as well.
-    if len(puzzles) and not (puzzles.min() > -_ROUNDING and puzzles.max() < 1 + _ROUNDING):
+    darkest, brightest = (float(end) for end in puzzles.aminmax()) if len(puzzles) else (0, 1)
+    if not (darkest > -_ROUNDING and brightest < 1 + _ROUNDING):
         raise FineError(
             "puzzles must have brightness between 0 and 1: divide them by their white, such as 255"
         )

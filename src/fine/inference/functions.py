@@ -72,9 +72,6 @@ class Function:
     outputs: tuple[Tensor, ...]
     """Images that they are known to make."""
 
-    def __post_init__(self) -> None:
-        check_finite(self.on_embeddings.vector())
-
     def __len__(self) -> int:
         return len(self.on_embeddings)
 
@@ -169,7 +166,7 @@ class Function:
 
     def vector(self) -> Tensor:  # (b, n)
         """All numbers of the functions, one row each."""
-        return self.on_embeddings.vector()
+        return check_finite(self.on_embeddings.vector())
 
     def _embed(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
         return self.model.encode(images[:, None], firsts=[0])[:, 0]
@@ -204,6 +201,7 @@ def function(x: Hints, y: Hints, *, model: FINE) -> Function:
     """
     hints = _read_hints(x, y, model)
     composed = compose_function(model, hints.x, hints.y)
+    check_finite(composed.vector())
     return Function(model, composed, hints.inputs, hints.outputs)
 
 

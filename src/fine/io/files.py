@@ -94,7 +94,7 @@ def _open_stream(path: Path) -> int | None:
 def _own_output(path: Path) -> int | None:
     """The descriptor that a path such as /dev/stdout or /dev/fd/3 stands for."""
     if path.parent == _DEVICES / "fd" and path.name.isdecimal():
-        return min(int(path.name), 2**31 - 1)
+        return int(path.name[:9])  # of more digits there is none
     return {_DEVICES / "stdout": 1, _DEVICES / "stderr": 2}.get(path)
 
 

@@ -197,6 +197,8 @@ class LayeredFunction(EmbeddingFunction):
 
     def vector(self) -> Tensor:
         weights = [weight.flatten(1) for network in self.networks for weight in network.weights]
+        if not weights:  # a function that was applied 0 times
+            return torch.zeros(1, 0)
         return torch.cat([weight.expand(len(self), -1) for weight in weights], dim=1)
 
     def _invertible(self) -> NICE:

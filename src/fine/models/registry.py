@@ -19,7 +19,7 @@ LARGEST_MODEL = 100_000_000
 """Numbers in a model: 400 MB."""
 LARGEST_IMAGE = 3 * 512 * 512
 """Numbers in an image that a model sees."""
-MOST = 100_000
+MOST = 1_048_576
 """What a setting may count, such as slots or the width of a layer."""
 _USUAL_IMAGE = 3 * 64 * 64
 """Numbers in an image for which no encoder is large."""
@@ -132,14 +132,14 @@ def refuse_giant(
             f"a {name} cannot see images of {channels} × {size} × {size} numbers: give at most "
             f"{LARGEST_IMAGE:,}, such as 3 × 512 × 512"
         )
-    counts = _counts(model_config(name, settings))
+    counts, usual = _counts(model_config(name, settings)), _counts(MODELS[name].config)
     for key, value in counts.items():
-        if value > MOST:
+        if value > max(MOST, usual[key]):
             raise FineError(
                 f"a {name} with {key}={value} is too large: give it smaller settings, at most "
                 f"{MOST:,} of anything"
             )
-    if _is_small(counts, _counts(MODELS[name].config)) and channels * size * size <= _USUAL_IMAGE:
+    if _is_small(counts, usual) and channels * size * size <= _USUAL_IMAGE:
         return None
     try:
         with torch.device("meta"):  # torch imports a lot for it, so only when in doubt
