@@ -82,15 +82,13 @@ def test_a_run_stopped_before_it_began_leaves_nothing_and_says_so(fine, monkeypa
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_training_with_a_word_and_without_a_traceback(workplace):
-    command = [*PROGRAM, "train", "--out", "run", *TINY, "--epochs", "100000"]
+def test_ctrl_c_ends_training_with_a_word_and_without_a_traceback(workplace, warm_python):
+    program = [*warm_python.command, "-m", "fine", "train", "--out", "run"]
     process = subprocess.Popen(
-        command,
+        [*program, *TINY, "--epochs", "100000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Tests started in the background have Ctrl-C ignored, and would hand that on.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with process:
         try:

@@ -1,6 +1,7 @@
 """Files of tensors are whole or not there."""
 
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 import torch
 
 from fine.errors import FineError
-from fine.io.tensors import read_tensors, save_tensors
+from fine.io.tensors import LARGEST_HEADER, read_tensors, save_tensors
 from support.folders import contents
+from support.fuzzing import limits
+from support.odd_files import odd_files, without_waiting
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
@@ -70,3 +73,54 @@ def test_a_missing_file_is_named_with_the_command_that_makes_it(tmp_path):
     )
     with pytest.raises(FineError, match=message):
         read_tensors(tmp_path / "model.safetensors")
+
+
+@odd_files
+def test_what_is_no_file_is_refused_without_waiting(tmp_path, make):
+    make(tmp_path / "t.safetensors")
+    with without_waiting(), pytest.raises(FineError, match=r"t\.safetensors .*a safetensors file"):
+        read_tensors(tmp_path / "t.safetensors")
+
+
+def with_header(length: int, header: bytes) -> bytes:
+    return length.to_bytes(8, "little") + header
+
+
+@pytest.mark.parametrize("length", [LARGEST_HEADER + 1, 99_000_000, 2**63])
+def test_a_long_header_is_refused_before_it_is_looked_at(tmp_path, length):
+    """A header of 99 MB would take most of a minute, and more than a gigabyte."""
+    with (tmp_path / "t.safetensors").open("wb") as file:
+        file.write(with_header(length, b"{"))
+        file.truncate(200_000_000)  # which takes no space, for there is nothing there
+    said = f"its header has {length:,} bytes, more than 8,000,000"
+    with limits(), pytest.raises(FineError, match=said):
+        read_tensors(tmp_path / "t.safetensors")
+
+
+@pytest.mark.slow
+def test_the_longest_header_that_is_read_keeps_to_the_limits(tmp_path):
+    entry = '"{0:x}":{{"dtype":"U8","shape":[],"data_offsets":[{0},{1}]}}'
+    count = LARGEST_HEADER // 65
+    entries = ",".join(entry.format(number, number + 1) for number in range(count))
+    header = f"{{{entries}}}".encode()
+    assert 0.9 * LARGEST_HEADER < len(header) <= LARGEST_HEADER
+    content = with_header(len(header), header) + bytes(count)
+    (tmp_path / "t.safetensors").write_bytes(content)
+    with limits():
+        assert len(read_tensors(tmp_path / "t.safetensors")[0]) == count
+
+
+def test_a_tensor_of_gigabytes_takes_no_memory_before_it_is_looked_at(tmp_path):
+    header = b'{"a":{"dtype":"F32","shape":[2000000000],"data_offsets":[0,8000000000]}}'
+    with (tmp_path / "t.safetensors").open("wb") as file:
+        file.write(with_header(len(header), header))
+        file.truncate(8 + len(header) + 8_000_000_000)
+    with limits():
+        assert read_tensors(tmp_path / "t.safetensors")[0]["a"].shape == (2_000_000_000,)
+
+
+def test_the_curve_of_a_very_long_run_fits_beside_the_tensors(tmp_path):
+    row = {"epoch": 40_000, "loss": 0.123456789, "accuracy": 0.123456789, "rate": 0.00012345}
+    curve = json.dumps([{**row, "puzzles/s": 1234.5}] * 40_000)
+    save_tensors(tmp_path / "t.safetensors", {"a": torch.ones(1)}, {"progress": curve})
+    assert read_tensors(tmp_path / "t.safetensors")[1] == {"progress": curve}

@@ -1,6 +1,8 @@
 """Whatever a run folder or a setting holds: a result or one clear line, within limits."""
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fine.io.tensors import read_tensors
+from fine.evaluation.calibration import Calibration
+from fine.experiments.ledger import Ledger
+from fine.experiments.worker import read_curve
+from fine.io.tensors import LARGEST_HEADER, read_tensors
 from fine.models import MODELS, model_config
 from fine.training import Run, RunConfig, Silent, Trainer
 from support.fuzzing import JSON, LEAVES, TEXTS, a_result_or_one_line, damaged, spoilt
+from support.odd_files import odd_files, without_waiting
 
 FORMATS = Path(__file__).parent / "formats"
 NAMES = sorted({name for recipe in MODELS.values() for name in vars(recipe.config)})
@@ -84,7 +90,7 @@ def test_weights(fuzzed_runs, data):
     path = fuzzed_runs / "finished/model.safetensors"
     whole = path.read_bytes()
     try:
-        path.write_bytes(data.draw(damaged(whole) | changed_tensors(path)))
+        path.write_bytes(data.draw(damaged(whole) | changed_tensors(path) | lying_headers()))
         with a_result_or_one_line():
             Run(path.parent).load()
     finally:
@@ -128,3 +134,46 @@ def changed_tensors(draw: st.DrawFn, path: Path) -> bytes:
         texts = draw(st.sampled_from([{}, texts]) | others)
         texts = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
     return safetensors.torch.save(tensors, texts or None)
+
+
+@st.composite
+def lying_headers(draw: st.DrawFn) -> bytes:
+    """A file whose header claims a length that it may not have, and tensors of any size."""
+    shape = draw(st.lists(st.integers(0, 5) | st.integers(0, 2**40), max_size=4))
+    start, end = draw(st.tuples(*2 * [st.integers(0, 50) | st.integers(0, 2**62)]))
+    entry = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
+    names = draw(st.integers(1, 2_000) | st.just(1))
+    header = json.dumps({f"{name}": entry for name in range(names)}).encode()
+    length = draw(st.just(len(header)) | st.integers(0, 2**64 - 1) | st.just(LARGEST_HEADER))
+    return length.to_bytes(8, "little") + header + draw(st.binary(max_size=100))
+
+
+READ: dict[str, Callable[[Path], object]] = {
+    "config.json": lambda folder: Run(folder).config(),
+    "model.safetensors": lambda folder: Run(folder).load(),
+    "metrics.csv": lambda folder: read_curve(folder / "metrics.csv"),
+    "calibration.json": lambda folder: Calibration.read(folder / "calibration.json"),
+    "record.json": lambda folder: Ledger(folder).read("record"),
+}
+"""File -> what reads it."""
+
+
+@odd_files
+@pytest.mark.parametrize(("name", "read"), READ.items(), ids=READ)
+def test_pipes_sockets_devices_and_links(fuzzed_runs, tmp_path, make, name, read):
+    run = tmp_path / "run"
+    shutil.copytree(fuzzed_runs / "finished", run)
+    (run / name).unlink(missing_ok=True)
+    make(run / name)
+    with without_waiting(), a_result_or_one_line():
+        read(run)
+
+
+@odd_files
+def test_a_checkpoint_that_is_no_file(fuzzed_runs, tmp_path, make):
+    run = Run(tmp_path / "run")
+    shutil.copytree(fuzzed_runs / "stopped", run.folder)
+    run.checkpoint.unlink()
+    make(run.checkpoint)
+    with without_waiting(), a_result_or_one_line():
+        Trainer(run, run.config(), torch.device("cpu")).fit(Silent())

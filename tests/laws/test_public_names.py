@@ -57,10 +57,10 @@ def test_importing_fine_does_not_wait_for_torch():
 
 
 @pytest.mark.slow
-def test_the_example_in_the_docstring_runs():
+def test_the_example_in_the_docstring_runs(warm_python):
     lines = fine.__doc__.splitlines()
     code = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = warm_python.run("-c", code)
     assert done.returncode == 0, done.stderr
     answer, rules, again = done.stdout.splitlines()
     assert answer.startswith("Answer(index=") and "rotation" in rules

@@ -1,7 +1,9 @@
 """No code from data, no network that nobody asked for, and checksums of all that is installed."""
 
 import ast
+import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,6 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from fine.errors import FineError
+from fine.io.files import write_text
+from fine.training import resume
+from support.folders import contents
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/fine"
@@ -114,6 +121,69 @@ print(fine.evaluate(fine.make_model("fine", channels=1, size=32), puzzles).accur
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+OPENS_FILES = {"untrusted.py", "files.py", "locks.py", "ownership.py", "provenance.py"}
+"""Modules of fine.io that open files by themselves; all others read through untrusted.py."""
+READERS = {"read_text", "read_bytes", "fromfile", "loadtxt", "genfromtxt", "safe_open", "load_file"}
+
+
+def reads(source: str) -> Iterator[str]:
+    """Where a module opens a file to read it, other than through `fine.io.untrusted`."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        place, _, method = name.rpartition(".")
+        mode = [
+            ast.unparse(argument) for argument in node.args if isinstance(argument, ast.Constant)
+        ]
+        writes = any(letter in "".join(mode) for letter in "wax")
+        if name == "open" or (method == "open" and place not in KNOWN_OPENERS and not writes):
+            yield ast.unparse(node)
+        if place and method in READERS and not place.startswith(PACKAGE_DATA):
+            yield ast.unparse(node)
+
+
+KNOWN_OPENERS = {"Image", "tarfile", "archive", "webbrowser"}
+"""What opens a stream that is limited already, or no file."""
+PACKAGE_DATA = ("files(", "Path(__file__)", "np", "temporary", "safetensors")
+"""What lies in this package, or was just written or checked by this process."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_files_are_read_in_one_place(path):
+    """A pipe, a device or a file without end is refused wherever a file is read."""
+    if path.parent.name == "io" and path.name in OPENS_FILES:
+        return
+    assert not list(reads(path.read_text(encoding="utf-8")))
+
+
+NAMES = ("config.json", "metrics.csv", "model.safetensors", "result.json", "puzzles.png", "lock")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*NAMES, "state.safetensors"])
+@pytest.mark.parametrize("kind", ["link", "dangling link", "temporary file"])
+def test_a_shared_run_touches_nothing_outside_of_its_folder(fuzzed_runs, tmp_path, name, kind):
+    """Whatever in it is a link that leads out of it, be it one that only a guess would find."""
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    shutil.copytree(fuzzed_runs / "stopped", run)
+    outside.mkdir()
+    (outside / "folder").mkdir()
+    write_text(outside / "victim", "precious")
+    if (run / name).exists() and kind == "link":
+        shutil.move(run / name, outside / "victim")  # it is read, so it must be what it was
+    before = contents(outside)
+    link = run / (f".{name}.{os.getpid()}.part" if kind == "temporary file" else name)
+    link.unlink(missing_ok=True)
+    link.symlink_to(outside / ("new" if kind == "dangling link" else "victim"))
+    (run / ".leftover.1.part").symlink_to(outside / "folder")
+    try:
+        resume(run)
+    except FineError as problem:
+        assert "\n" not in str(problem)
+    assert contents(outside) == before
 
 
 def test_tests_reach_this_machine_only():

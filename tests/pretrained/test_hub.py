@@ -3,8 +3,8 @@
 import http.server
 import os
 import subprocess
-import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,44 +52,48 @@ def hub(tmp_path):
     server.server_close()
 
 
-def ask(hub: http.server.HTTPServer, name: str, home: Path) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def ask(hub, tmp_path, warm_python) -> Callable[[str], subprocess.CompletedProcess[str]]:
     """FINE.from_pretrained(name) in another process: the hub's address is read when it starts."""
-    code = (
-        f"import fine; model = fine.FINE.from_pretrained({name!r}); "
-        "print(model.config.slots, model.size)"
-    )
-    environment = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("HF_") and "proxy" not in key.lower()
-    }
-    environment |= {
-        "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
-        "HF_HOME": str(home),
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-    }
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    def call(name: str) -> subprocess.CompletedProcess[str]:
+        code = (
+            f"import fine; model = fine.FINE.from_pretrained({name!r}); "
+            "print(model.config.slots, model.size)"
+        )
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("HF_") and "proxy" not in key.lower()
+        }
+        environment |= {
+            "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
+            "HF_HOME": str(tmp_path / "home"),
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+        }
+        return warm_python.run("-c", code, environment=environment, timeout=120)
+
+    return call
 
 
 @pytest.mark.slow
-def test_a_name_is_asked_of_the_hub(hub, tmp_path):
-    done = ask(hub, "someone/mine", tmp_path / "home")
+def test_a_name_is_asked_of_the_hub(hub, ask):
+    done = ask("someone/mine")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["4", "32"]
     assert {Path(path).name for path in hub.asked} == {"config.json", "model.safetensors"}
 
 
 @pytest.mark.slow
-def test_a_pickle_on_the_hub_is_never_asked_for(hub, tmp_path):
+def test_a_pickle_on_the_hub_is_never_asked_for(hub, ask):
     (hub.folder / "model.safetensors").rename(hub.folder / "pytorch_model.bin")
-    done = ask(hub, "someone/mine", tmp_path / "home")
+    done = ask("someone/mine")
     assert done.returncode and "FineError: the model 'someone/mine' cannot be" in done.stderr
     assert not any("bin" in path for path in hub.asked)
 
 
 @pytest.mark.slow
-def test_a_name_the_hub_does_not_have_is_refused_in_one_line(hub, tmp_path):
-    done = ask(hub, "someone/nothing", tmp_path / "home")
+def test_a_name_the_hub_does_not_have_is_refused_in_one_line(ask):
+    done = ask("someone/nothing")
     assert done.returncode and "FineError: the model 'someone/nothing' cannot be" in done.stderr

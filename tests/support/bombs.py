@@ -8,6 +8,11 @@ from typing import Any
 
 from PIL import Image
 
+WATCHED = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "PPM")
+"""Formats that are decoded without a process of their own."""
+PACKED = zlib.compress(bytes(1_000_000))
+"""A megabyte in a kilobyte."""
+
 
 def png_chunk(name: bytes, content: bytes) -> bytes:
     checksum = struct.pack(">I", zlib.crc32(name + content))
@@ -19,14 +24,14 @@ def png(
 ) -> bytes:
     """A black PNG of one channel, with chunks before and after its pixels."""
     header = struct.pack(">IIBBBBB", width, height, bits, 0, 0, 0, 0)
-    rows = zlib.compress(bytes((1 + width * bits // 8) * height))
+    rows = zlib.compress(bytes(min((1 + width * bits // 8) * height, 10_000_000)))  # or a part
     parts = (png_chunk(b"IHDR", header), before, png_chunk(b"IDAT", rows), after)
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + png_chunk(b"IEND", b"")
 
 
 def profiles(count: int) -> bytes:
     """Colour profiles of a PNG, of which one is allowed: a megabyte each, in a kilobyte."""
-    return png_chunk(b"iCCP", b"x\0\0" + zlib.compress(bytes(1_000_000))) * count
+    return png_chunk(b"iCCP", b"x\0\0" + PACKED) * count
 
 
 def jpeg(mode: str = "L", size: tuple[int, int] = (64, 64), **options: Any) -> bytes:

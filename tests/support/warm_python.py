@@ -189,9 +189,8 @@ def _mind(connection: socket.socket) -> NoReturn:
     if program == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(
-            signal.SIGINT, signal.default_int_handler
-        )  # tests in the background ignore it
+        # Whoever starts tests in the background has them ignore Ctrl-C, and programs too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(waking)
         os.close(wake)
         connection.close()

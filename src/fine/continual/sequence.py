@@ -27,6 +27,7 @@ from fine.evaluation import Evaluation, evaluate
 from fine.evaluation.metrics import by_family
 from fine.io.files import read_json, remove_leftovers, write_json, write_text
 from fine.io.provenance import provenance
+from fine.io.tables import read_table_text
 from fine.io.tensors import read_tensors, save_tensors
 from fine.models import MODELS
 from fine.models.fine import FINE
@@ -229,9 +230,7 @@ class SequenceTrainer:
     def _finish(self, rows: list[Row], evaluation: Evaluation) -> None:
         """Make the folder of the sequence a run like any other: weights, all epochs, result."""
         folder, folders = self.run.folder, [stage.folder for stage in self.stages]
-        curves = [
-            (each / "metrics.csv").read_text(encoding="utf-8").splitlines() for each in folders
-        ]
+        curves = [read_table_text(each / "metrics.csv").splitlines() for each in folders]
         header = curves[0][0]
         epochs = [line.partition(",")[2] for curve in curves for line in curve[1:]]
         numbered = [f"{number},{epoch}" for number, epoch in enumerate(epochs, start=1)]

@@ -20,7 +20,8 @@ from fine.experiments.executors import Executor, Failed, Finished, Step
 from fine.experiments.ledger import Failure, Ledger, Record, failure
 from fine.experiments.worker import read_outcome
 from fine.images import load_images
-from fine.images.official import OFFICIAL, find_data_root, reading
+from fine.images.official import LARGEST_FILE, OFFICIAL, find_data_root, reading
+from fine.io.untrusted import open_regular
 
 
 class Monitor(Protocol):
@@ -75,8 +76,8 @@ def check_images(cells: Iterable[Cell]) -> None:
         elif name in OFFICIAL:
             for file in OFFICIAL[name].files:
                 path = find_data_root(root) / file
-                with reading(path, name, "an official file"), path.open("rb"):
-                    pass
+                with reading(path, name, "an official file"):
+                    open_regular(path, largest=LARGEST_FILE, expected="an official file").close()
 
 
 def run_cells(

@@ -28,6 +28,7 @@ from fine.experiments.measures import measure
 from fine.experiments.probes import Probe
 from fine.io.files import read_json
 from fine.io.locks import locked
+from fine.io.tables import read_table
 from fine.models import model_config
 from fine.training.api import resume_locked, start_locked
 from fine.training.checkpoint import TEST_ACCURACY
@@ -121,8 +122,7 @@ def read_outcome(cell: Cell, outcome: Message) -> Record:
 def read_curve(path: Path) -> tuple[list[tuple[float, float]], list[tuple[int, float]]]:
     """Loss and accuracy of every epoch in a metrics.csv, and test accuracies where it has them."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = read_table(path)
         curve = [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in rows]
         tested = [row for row in rows if row.get(TEST_ACCURACY)]
         return curve, [(int(row["epoch"]), round(float(row[TEST_ACCURACY]), 5)) for row in tested]

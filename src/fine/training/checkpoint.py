@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from fine.errors import FineError
 from fine.io.files import write_text
+from fine.io.tables import read_table
 from fine.io.tensors import read_tensors, save_tensors
 from fine.io.typed_json import read_as
 from fine.models.weights import load_weights
@@ -154,7 +155,6 @@ def write_curve(path: Path, metrics: list[dict[str, Any]]) -> None:
     write_text(path, table.getvalue())
 
 
-def read_curve(path: Path) -> list[dict[str, Any]]:
+def read_curve(path: Path) -> list[dict[str, str]]:
     """The rows that `write_curve` wrote, with their values as texts."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(path)
