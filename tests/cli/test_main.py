@@ -183,6 +183,8 @@ def test_what_needs_no_torch_does_not_wait_for_it(arguments):
 INTERRUPTED = """
 import os, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in background jobs
+
 class Interrupting:
     def find_spec(self, name, *_):
         if name == {module!r}:
@@ -207,9 +209,13 @@ def test_ctrl_c_while_the_program_starts_ends_it_without_a_word(module):
 
 
 def test_ctrl_c_is_as_before_once_all_is_imported():
-    with _ending_at_once():
-        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with _ending_at_once():
+            assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_ctrl_c_that_is_ignored_stays_so():

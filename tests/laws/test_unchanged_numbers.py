@@ -7,15 +7,14 @@ record, which `fingerprint` decides; on others they are the same within what rou
 
 If numbers change on purpose, record them again and name the change in the changelog:
 
-    OMP_NUM_THREADS=1 python tests/laws/test_unchanged_numbers.py               # everything
-    OMP_NUM_THREADS=1 python tests/laws/test_unchanged_numbers.py esbn hints=3  # these runs
+    export OMP_NUM_THREADS=1 PYTHONPATH=tests
+    python tests/laws/test_unchanged_numbers.py               # everything
+    python tests/laws/test_unchanged_numbers.py esbn hints=3  # these runs
 """
 
 import copy
 import hashlib
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -38,6 +37,7 @@ from fine.io.tensors import read_tensors
 from fine.puzzles import Puzzles
 from fine.training.checkpoint import read_curve
 from fine.training.run import Run
+from support.processes import in_two_processes
 
 PATH = Path(__file__).with_name("unchanged_numbers.json")
 RECORD: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
@@ -153,7 +153,7 @@ def measure_run(name: str, folder: Path) -> dict[str, Any]:
     write_json(folder / "config.json", run_config(name))
     found: dict[str, Any] = {}
     if "processes" in RECORD["runs"][name]:
-        torchrun(folder, RECORD["runs"][name]["processes"])
+        in_two_processes(resume, folder)
     else:
         evaluation = resume(folder)
         found["answers"] = digest(evaluation.chosen.astype(np.int64).tobytes())
@@ -167,14 +167,6 @@ def measure_run(name: str, folder: Path) -> dict[str, Any]:
         "loss": float(read_curve(folder / "metrics.csv")[-1]["loss"]),
         "accuracy": read_json(folder / "result.json")["accuracy"],
     }
-
-
-def torchrun(folder: Path, processes: int) -> None:
-    launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    command = [sys.executable, *launch, "-m", "fine", "train", "--resume", str(folder)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def same_machine() -> bool:

@@ -2,10 +2,6 @@
 
 import copy
 import os
-import socket
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing
 from torch import nn
 
 from fine.distributed import ProcessGroup
@@ -23,6 +18,7 @@ from fine.io.tensors import read_tensors
 from fine.training import Run, RunConfig, Training, resume, train
 from fine.training.checkpoint import read_curve
 from fine.training.sync_batchnorm import convert_sync_batchnorm
+from support.processes import in_two_processes
 from support.runs import StopAfter
 
 pytestmark = pytest.mark.slow  # two processes take seconds to start
@@ -41,23 +37,6 @@ def alone(config, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "alone"
     train(config, folder)
     return folder
-
-
-def in_two_processes(work: Callable[..., None], *arguments: object) -> None:
-    """``work(*arguments)`` in two processes of one group."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    torch.multiprocessing.spawn(_join, (port, work, arguments), nprocs=2)
-
-
-def _join(rank: int, port: int, work: Callable[..., None], arguments: tuple[object, ...]) -> None:
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo"}
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
-    work(*arguments)
-    dist.destroy_process_group()
 
 
 def assert_the_same_run(one: Path, two: Path) -> None:
@@ -147,17 +126,12 @@ def test_two_processes_normalise_answer_and_resume_as_one(config, alone, tmp_pat
     assert_the_same_run(alone, tmp_path / "from two")
 
 
-def test_torchrun_trains_as_one_process_does(alone, tmp_path):
+def test_torchrun_trains_as_one_process_does(alone, tmp_path, warm_python):
     Run(tmp_path / "pair").save_config(Run(alone).config())
-    said = torchrun("train", "--resume", tmp_path / "pair")
-    assert said.count("95 % interval") == 1  # one speaks for both
-    assert_the_same_run(alone, tmp_path / "pair")
-
-
-def torchrun(*arguments: object) -> str:
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "fine"]
-    command = [sys.executable, *launch, *map(str, arguments)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    launch = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--no-python")
+    program = (*warm_python.command, "-m", "fine", "train", "--resume", str(tmp_path / "pair"))
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
+    done = warm_python.run(*launch, *program, environment=environment)
     assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    assert done.stdout.count("95 % interval") == 1  # one speaks for both
+    assert_the_same_run(alone, tmp_path / "pair")

@@ -115,7 +115,7 @@ def _training(config: RunConfig) -> dict[str, Any]:
 def read_outcome(cell: Cell, outcome: Message) -> Record:
     """The record of a cell from what `run_cell` returned."""
     curve = tuple(Epoch(*point) for point in outcome["curve"])
-    test_curve = tuple(Test(*point) for point in outcome["test_curve"])
+    test_curve = tuple(Test(*point) for point in outcome.get("test_curve", ()))
     return record(cell, outcome["result"], curve, test_curve)
 
 

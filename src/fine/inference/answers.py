@@ -149,7 +149,7 @@ def answers_of(logits: Tensor) -> list[Answer]:  # (b, k)
 def _read_puzzles(puzzles: Tensor) -> Tensor:  # (n, 3 + k, channels, side, side), same
     """The puzzles themselves, if a model can see them."""
     check_dense(puzzles)
-    is_square = puzzles.ndim == 5 and puzzles.shape[3] == puzzles.shape[4]
+    is_square = puzzles.ndim == 5 and puzzles.shape[3] == puzzles.shape[4] > 0
     if not is_square or puzzles.shape[1] < 5 or puzzles.shape[2] not in (1, 3):
         raise FineError(
             f"puzzles have shape {tuple(puzzles.shape)}: expected (n, 3 + choices, channels, "
@@ -157,8 +157,10 @@ def _read_puzzles(puzzles: Tensor) -> Tensor:  # (n, 3 + k, channels, side, side
         )
     if not puzzles.is_floating_point():
         raise FineError(f"puzzles are of {puzzles.dtype}: give floats between 0 and 1")
+    if not len(puzzles):
+        return puzzles
+    darkest, brightest = map(float, puzzles.aminmax())
     # Interpolation may go beyond by a rounding error; what is not a number fails as well.
-    darkest, brightest = (float(end) for end in puzzles.aminmax()) if len(puzzles) else (0, 1)
     if not (darkest > -_ROUNDING and brightest < 1 + _ROUNDING):
         raise FineError(
             "puzzles must have brightness between 0 and 1: divide them by their white, such as 255"

@@ -38,7 +38,7 @@ def _read(kind: Any, value: Any, name: str) -> Any:
         return _read_fields(kind, value, name)
     if container is dict and isinstance(value, dict):
         return {key: _read(get_args(kind)[1], part, key) for key, part in value.items()}
-    if container is tuple and isinstance(value, list):
+    if container is tuple and isinstance(value, list | tuple):
         return tuple(_read_parts(get_args(kind), value, name))
     if hasattr(kind, "_fields") and isinstance(value, list):
         return kind(*_read_parts(tuple(get_type_hints(kind).values()), value, name))

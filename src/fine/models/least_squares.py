@@ -15,15 +15,18 @@ from torch.autograd.function import once_differentiable
 from fine.models.linear_systems import solve
 from fine.models.paper import regularised
 
-MOST_ROWS, MOST_PRODUCTS = 16, 2**25
-"""Most rows of an embedding, and most numbers in the products V_sᵀV_t of all pairs of matrices, for
-a fit to start from these products."""
+FEW_ROWS = 16
+"""Embeddings with more rows than these have many."""
+MOST_PRODUCTS, MOST_PRODUCTS_OF_MANY_ROWS = 2**25, 2**20
+"""Most numbers in the products V_sᵀV_t of all pairs of matrices for a fit to start from these
+products; it is the slower way where embeddings have many rows."""
 
 
 def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, o, c)."""
     count, rows = values.shape[0], values.shape[2]
-    if rows > MOST_ROWS or (rows * count) ** 2 > MOST_PRODUCTS:
+    most = MOST_PRODUCTS if rows <= FEW_ROWS else MOST_PRODUCTS_OF_MANY_ROWS
+    if (rows * count) ** 2 > most:
         return _FitOutputs.apply(values, x, y, ridge)  # type: ignore[no-untyped-call]
     # The normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩: for all pairs of small matrices
     # this is one product.

@@ -107,14 +107,15 @@ def register_family(
         negative: (points, *parameters) -> whether the brightness is inverted there.
         unseen: Parameters -> whether the rule is held back by ``:seen``; None: there is no split.
         pretraining_only: Leave the family out of ``all``, and test nothing on it.
+        in_all: Whether ``all`` has the family.
 
     Examples:
         >>> import fine, torch
-        >>> @fine.register_family("stretch", grid=[(0.5,), (0.8,)], label="×{:g}".format)
-        ... def stretch(points, factor):
+        >>> @fine.register_family("squeeze", grid=[(0.5,), (0.8,)], label="×{:g}".format)
+        ... def squeeze(points, factor):
         ...     return points * torch.tensor([factor, 1.0], dtype=points.dtype)
-        >>> [str(rule) for rule in fine.rule_set("stretch").rules]
-        ['stretch ×0.5', 'stretch ×0.8']
+        >>> [str(rule) for rule in fine.rule_set("squeeze").rules]
+        ['squeeze ×0.5', 'squeeze ×0.8']
     """
     if name in (*FAMILIES, *NAMED_SETS, "all"):
         raise FineError(
