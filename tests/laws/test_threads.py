@@ -54,9 +54,9 @@ def test_one_thread_and_two_agree(name, set_threads, precision, of_logits, of_gr
 
 @pytest.fixture(scope="module")
 def batch() -> Batch:
-    """As many puzzles as a step of training sees."""
-    task = replace(Task.preset("glyphs", rules="affine"), train_count=64, train_classes=40)
-    return task.training_puzzles(seed=0).render(range(64))
+    """A few puzzles: what threads could add in any order are weights, and as many for few."""
+    task = replace(Task.preset("glyphs", rules="affine"), train_count=8, train_classes=40)
+    return task.training_puzzles(seed=0).render(range(8))
 
 
 def trained(model: nn.Module, batch: Batch, *, steps: int) -> str:
@@ -90,7 +90,7 @@ def test_two_threads_train_to_the_same_bits_every_time(settings, batch, set_thre
     for _ in range(3):
         torch.manual_seed(0)
         model = make_model("fine", channels=1, size=32, settings=settings)
-        digests.add(trained(model, batch, steps=2))
+        digests.add(trained(model, batch, steps=3))
     assert len(digests) == 1
 
 

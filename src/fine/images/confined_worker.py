@@ -13,6 +13,7 @@ import math
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from PIL import Image, Jpeg2KImagePlugin, TiffImagePlugin  # noqa: F401 - they register themselves
@@ -27,31 +28,7 @@ except ImportError:  # Windows has no limits for a process
     resource = None  # type: ignore[assignment]
 
 _ORIENTATION = 0x0112
-
-
-def answer(content: bytes, formats: list[str], pixel_limit: int) -> tuple[dict[str, Any], bytes]:
-    """The first image in a file: what its pixels are, and their bytes."""
-    with Image.open(io.BytesIO(content), formats=formats) as image:
-        if image.width * image.height > pixel_limit:
-            return {"too_large": True}, b""
-        del content
-        image.load()
-        palette_mode = image.palette.mode if image.palette else ""
-        about = {
-            "mode": image.mode,
-            "size": image.size,
-            "palette_mode": palette_mode,
-            "palette": image.getpalette(palette_mode) if palette_mode else [],
-            "orientation": int(image.getexif().get(_ORIENTATION, 1)),
-        }
-        return about, image.tobytes()
-
-
-def _limit(kind: int, value: int) -> None:
-    """Set a limit of this process, unless it has a lower one already."""
-    _, highest = resource.getrlimit(kind)
-    lowest = value if highest == resource.RLIM_INFINITY else min(value, highest)
-    resource.setrlimit(kind, (lowest, highest))
+_BAND = 1_000_000  # pixels that are sent at a time
 
 
 def main() -> None:
@@ -65,23 +42,61 @@ def main() -> None:
     if resource:
         _limit(resource.RLIMIT_AS, memory)
     while length := sys.stdin.buffer.read(8):
-        content = sys.stdin.buffer.read(int.from_bytes(length, "little"))
+        file = io.BytesIO(sys.stdin.buffer.read(int.from_bytes(length, "little")))
         if resource:
             _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
-        try:
-            about, pixels = answer(content, formats, pixel_limit)
-        except Image.DecompressionBombError:
-            about, pixels = {"too_large": True}, b""
-        except MemoryError:
-            about, pixels = {"no_memory": True}, b""
-        except Exception as problem:
-            about, pixels = {"broken": str(problem)}, b""
-        del content
-        line = json.dumps({**about, "length": len(pixels)})
-        sys.stdout.buffer.write(line.encode() + b"\n")
-        sys.stdout.buffer.write(pixels)
+        for part in _answer(file, formats, pixel_limit):
+            sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
-        del pixels
+
+
+def _limit(kind: int, value: int) -> None:
+    """Set a limit of this process, unless it has a lower one already."""
+    _, highest = resource.getrlimit(kind)
+    lowest = value if highest == resource.RLIM_INFINITY else min(value, highest)
+    resource.setrlimit(kind, (lowest, highest))
+
+
+def _answer(file: io.BytesIO, formats: list[str], pixel_limit: int) -> Iterator[bytes]:
+    """What the first image in a file is, as a line; and its pixels, row by row."""
+    try:
+        image = Image.open(file, formats=formats)
+        if image.width * image.height > pixel_limit:
+            yield _line({"too_large": True})
+            return
+        image.load()
+        file.close()  # it may be as large as the image
+        about, row = _about(image), _rows(image, 0, 1)
+    except Image.DecompressionBombError:
+        yield _line({"too_large": True})
+    except MemoryError:
+        yield _line({"no_memory": True})
+    except Exception as problem:
+        yield _line({"broken": str(problem)})
+    else:
+        yield _line({**about, "length": len(row) * image.height})
+        step = max(1, _BAND // image.width)
+        for top in range(0, image.height, step):
+            yield _rows(image, top, min(top + step, image.height))
+
+
+def _about(image: Image.Image) -> dict[str, Any]:
+    palette_mode = image.palette.mode if image.palette else ""
+    return {
+        "mode": image.mode,
+        "size": image.size,
+        "palette_mode": palette_mode,
+        "palette": image.getpalette(palette_mode) if palette_mode else [],
+        "orientation": int(image.getexif().get(_ORIENTATION, 1)),
+    }
+
+
+def _rows(image: Image.Image, top: int, bottom: int) -> bytes:
+    return image.crop((0, top, image.width, bottom)).tobytes()
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return json.dumps({"length": 0, **content}).encode() + b"\n"
 
 
 if __name__ == "__main__":
