@@ -7,7 +7,6 @@ from fine.puzzles.task import PRESETS
 from fine.training import PROTOCOLS, Run, RunConfig, train
 from support.folders import contents
 
-
 GLYPHS = replace(PRESETS["glyphs"], train_classes=20, test_classes=20)
 """The task `glyphs` in these tests: puzzles over fewer characters are drawn sooner."""
 
