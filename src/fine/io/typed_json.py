@@ -5,6 +5,7 @@ config = read_as(RunConfig, json.loads(text))     # a ValueError names what does
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -61,7 +62,7 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _read_parts(kinds: tuple[Any, ...], value: list[Any], name: str) -> list[Any]:
+def _read_parts(kinds: tuple[Any, ...], value: Sequence[Any], name: str) -> list[Any]:
     if kinds[-1] is Ellipsis:
         kinds = kinds[:1] * len(value)
     if len(kinds) != len(value):
