@@ -13,7 +13,7 @@ from PIL import Image
 
 from fine.puzzles.task import Task
 from fine.training import PROTOCOLS, ProgressBar, Run, RunConfig
-from support.commands import PROGRAM, SMALL, TINY, image_folder, puzzle_count
+from support.commands import SMALL, TINY, image_folder, puzzle_count
 from support.folders import contents
 
 
@@ -328,10 +328,14 @@ def test_a_disk_that_fills_up_during_training_keeps_a_run_that_can_be_resumed(
 
 
 @pytest.mark.slow
-def test_a_limit_on_the_size_of_files_is_reported_in_one_line():
-    blocks = 'ulimit -f 20; exec "$@"'  # of 512 bytes: 10 KB
-    limited = ["sh", "-c", blocks, "sh", *PROGRAM, "train", "--out", "run", *TINY]
-    done = subprocess.run(limited, capture_output=True, text=True)
+def test_a_limit_on_the_size_of_files_is_reported_in_one_line(warm_python):
+    program = (
+        "import resource, runpy, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_240, 10_240))\n"  # as `ulimit -f 20`
+        f"sys.argv = ['fine', 'train', '--out', 'run', *{TINY}]\n"
+        "runpy.run_module('fine', run_name='__main__')\n"
+    )
+    done = warm_python.run("-c", program)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: could not write run/state.safetensors")
     assert "File too large" in done.stderr

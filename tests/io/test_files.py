@@ -197,7 +197,10 @@ def test_a_device_of_the_system_is_written_to_and_stays_a_device(devices):
 
 
 def test_a_device_that_is_full_is_a_full_disk(devices):
-    make_device(devices / "full", os.makedev(1, 7))
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no disk that is always full")
+    make_device(devices / "full", full.stat().st_rdev)
     with pytest.raises(FineError, match=r"the disk is full: could not write .*/dev/full"):
         write_text(devices / "full", "text")
     assert stat.S_ISCHR((devices / "full").lstat().st_mode)

@@ -1,6 +1,7 @@
 """Two threads compute the same bits every time, and what one computes but for the order of sums."""
 
 import hashlib
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -75,8 +76,6 @@ def trained(model: nn.Module, batch: Batch, *, steps: int) -> str:
     [
         {},
         pytest.param({"slots": 20}, marks=pytest.mark.slow),  # systems of 160 rows
-        pytest.param({"encoder": "p4-cnn"}, marks=pytest.mark.slow),
-        pytest.param({"encoder": "resnet", "backbone": "residual"}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -97,11 +96,13 @@ def test_two_threads_train_to_the_same_bits_every_time(settings, batch, set_thre
 @pytest.mark.slow
 def test_two_threads_train_to_the_same_bits_in_every_process(tmp_path):
     """As `fine train` does by default on a machine of two cores."""
+    environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # the machine may be busy
     small = ("--train-count", "128", "--test-count", "20", "--epochs", "2", "--threads", "2")
     digests = set()
     for number in range(2):
         out = tmp_path / str(number)
         command = (*PROGRAM, "train", "--task", "glyphs", "--rules", "rotation", *small)
-        subprocess.run([*command, "--out", str(out)], check=True, capture_output=True, timeout=300)
+        train = subprocess.run([*command, "--out", str(out)], env=environment, capture_output=True)
+        assert train.returncode == 0, train.stderr[-2000:]
         digests.add(hashlib.sha256((out / "model.safetensors").read_bytes()).hexdigest())
     assert len(digests) == 1

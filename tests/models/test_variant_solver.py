@@ -21,7 +21,8 @@ BACKWARDS = [Variant("backwards", by=by) for by in ("swapped", "tried")]
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    return replace(Task.preset("glyphs", rules="rotation+translation"), test_count=60)
+    task = Task.preset("glyphs", rules="rotation+translation")
+    return replace(task, test_classes=40, test_count=60)
 
 
 @pytest.mark.slow

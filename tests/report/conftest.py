@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,15 @@ from fine.experiments.ledger import failure
 from fine.report import html_page
 from support.pages import Node, read_page
 from support.reports import HOSTILE, Raw, random_record
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A ledger of two thousand files takes seconds to make."""
+    for item in items:
+        if "ledger" in getattr(item, "fixturenames", ()) and item.path.parent == HERE:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

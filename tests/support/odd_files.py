@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-NULL = os.makedev(1, 3) if hasattr(os, "makedev") else 0
-"""The device number of /dev/null on Linux."""
+NULL = Path(os.devnull).stat().st_rdev
+"""The number of the device that takes everything."""
 
 
 def make_pipe(path: Path) -> None:

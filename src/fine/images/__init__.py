@@ -9,7 +9,8 @@ Each kind of file has one purpose:
 - omniglot.py, cifar100.py, mnist.py: data sets, read from the files that official.py lists.
   downloading.py fetches these files, checking.py verifies them, decoded.py caches their images.
 - glyphs.py: generated characters, which glyph_skeletons.py designs.
-- folder.py: your own images.
+- folder.py: your own images. decoding.py decodes their files, within what limits.py allows; jpeg.py
+  tells what a JPEG file will cost, and confined.py decodes some formats in a process of its own.
 - strings.py: letter strings, which letters.py shows as grids; `load_strings(name)` loads them.
 - resampling.py: smaller images.
 """

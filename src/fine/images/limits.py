@@ -1,7 +1,7 @@
 """What an image file may cost: any that would take more than a gigabyte or 5 seconds is refused."""
 
-FILE_LIMIT = 200_000_000
-"""Bytes of a file; 50 megapixels in four channels have as many."""
+FILE_LIMIT = 220_000_000
+"""Bytes of a file; 50 megapixels in four channels have 200 million."""
 PIXEL_LIMIT = 50_000_000
 """An image with more pixels is refused undecoded: a small file can unpack to gigabytes."""
 SECONDS = 4
