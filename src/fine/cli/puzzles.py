@@ -26,6 +26,7 @@ class ShowPuzzles:
 
     task: TaskName = "glyphs"
     rules: Rules = "affine"
+    distractors: str = Task.distractors
     count: int = 4
     """How many puzzles."""
     start: int = 0
@@ -60,6 +61,7 @@ class ShowPuzzles:
         task = replace(
             Task.preset(self.task, rules=self.rules),
             size=self.size,
+            distractors=self.distractors,
             train_count=end,
             test_count=end,
             data_root=self.data_root,
