@@ -11,13 +11,16 @@ BIN    := $(VENV)/bin
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --resample-each-epoch --epochs 4
 
-test: $(VENV)/.installed lint browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
+# Several processes with one thread each. Compiled files are kept, whatever the environment says: all of them import the same.
+PARALLEL := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
-# The inner loop: no trainings, no browser, no laws that cross folders.
+test: $(VENV)/.installed lint browser
+	$(PARALLEL)
+
+# The inner loop: no trainings, no browser, no laws that cross folders. What has nothing else in it is not even imported.
 quick: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --ignore tests/laws \
-		-m "not slow and not browser"
+	$(PARALLEL) -m "not slow and not browser" \
+		--ignore tests/laws --ignore tests/demo/browser --ignore tests/demo/test_fuzz.py
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -136,7 +136,7 @@ def bomb(width: int, height: int) -> bytes:
         (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image that can be read"),
         ("nowhere.png", "nowhere.png is missing"),
         (Path(__file__).parent, "is a folder"),
-        (with_scans(2_000), "scans or more"),
+        (with_scans(2_000), "scans, which take too long"),
         (np.zeros((4, 4, 7)), "shape (4, 4, 7)"),
         (np.zeros((0, 4)), "shape (0, 4)"),
         (np.full((4, 4), 255.0), "between 0 and 1"),

@@ -29,12 +29,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+import fine.continual.sequence
+import fine.training.trainer
 from fine import Task, Variant, draw_puzzles, load_images, resume, rule_set
 from fine.continual.lessons import LESSON, Lesson
 from fine.io.files import read_json, write_json
 from fine.io.provenance import provenance
 from fine.io.tensors import read_tensors
 from fine.puzzles import Puzzles
+from fine.puzzles.distinct import Glance
 from fine.training.checkpoint import read_curve
 from fine.training.run import Run
 from support.processes import in_two_processes
@@ -71,6 +74,24 @@ seed every run is further off in size or loss."""
 
 def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_twice() -> Iterator[None]:
+    """No images of puzzles are drawn, which hold no number; and every image is softened once."""
+    soften, softened = Glance._soften, {}
+
+    def soften_once(grey: Tensor) -> Tensor:
+        key = grey.numpy().tobytes()
+        if key not in softened:
+            softened[key] = soften(grey)
+        return softened[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Glance, "_soften", staticmethod(soften_once))
+        for module in (fine.training.trainer, fine.continual.sequence):
+            patch.setattr(module, "draw_evaluation", lambda evaluation, path: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from types import TracebackType
 from PIL import Image, WebPImagePlugin  # noqa: F401 - Pillow itself imports the other formats
 
 from fine.images.confined import ConfinedDecoder, is_confined
-from fine.images.jpeg import exif_length, scan_count
+from fine.images.jpeg import exif_length, has_more_scans
 from fine.images.limits import (
     EXIF_LIMIT,
     FILE_LIMIT,
@@ -117,9 +117,9 @@ def _check_scans(image: Image.Image, content: bytes, *, place: int) -> None:
         header = content[place - 2 * channels - 6 : place]  # of a scan of all channels
         if header[:3] == bytes([0, 2 * channels + 6, channels]):
             return  # such a file is decoded in one scan, whatever follows
-    scans = scan_count(content)
-    if scans > SCAN_LIMIT or scans * image.width * image.height > SCANNED_LIMIT:
-        raise TooCostlyError(f"has {scans:,} scans or more, which take too long to decode")
+    most = min(SCAN_LIMIT, SCANNED_LIMIT // max(1, image.width * image.height))
+    if has_more_scans(content, most):
+        raise TooCostlyError(f"has more than {most} scans, which take too long to decode")
 
 
 def _check_exif_of_jpeg(content: bytes) -> None:

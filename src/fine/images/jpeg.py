@@ -1,7 +1,7 @@
 """What a JPEG file will cost to decode, found by following its markers, before any decoding.
 
-    scan_count(content)       # a decoder goes over all pixels once for every scan
-    exif_length(content)      # bytes of EXIF data, over all segments that hold some
+    has_more_scans(content, 100)    # a decoder goes over all pixels once for every scan
+    exif_length(content)            # bytes of EXIF data, over all segments that hold some
 
 A file of a few hundred kilobytes may have thousands of scans, each of them empty.
 """
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from fine.images.limits import SCAN_LIMIT, SEGMENT_LIMIT, TooCostlyError
+from fine.images.limits import SEGMENT_LIMIT, TooCostlyError
 
 _SOS, _EOI, _APP1 = 0xDA, 0xD9, 0xE1
 # In compressed data, 0xFF is followed by 0 or a restart marker (D0 to D7); the rest are markers.
@@ -20,19 +20,18 @@ _WITHOUT_LENGTH = {0x01, 0xC8, 0xD8, _EOI, *range(0xF0, 0xFE)}
 _EXIF = b"Exif\0\0"
 
 
-def scan_count(content: bytes) -> int:
-    """The number of scans of the image; up to the limit it may be too high, never too low."""
-    # By chance the marker is also in a thumbnail, or in a video behind the image. But following
-    # the markers takes long where there is much data.
-    at_most = len(_SCAN.findall(content))
-    if at_most <= SCAN_LIMIT:
-        return at_most
+def has_more_scans(content: bytes, most: int) -> bool:
+    """Whether the image has more scans than ``most``."""
+    # The bytes of the marker are also in thumbnails, and by chance in a video behind the image. But
+    # following the markers takes long where there is much data.
+    if len(_SCAN.findall(content)) <= most:
+        return False
     count = 0
     for marker, _, _ in takewhile(lambda segment: segment[0] != _EOI, _segments(content)):
         count += marker == _SOS
-        if count > SCAN_LIMIT:
-            break
-    return count
+        if count > most:
+            return True
+    return False
 
 
 def exif_length(content: bytes) -> int:
