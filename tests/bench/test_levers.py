@@ -1,13 +1,13 @@
-"""The levers of benchmarks/levers.py: some only save time and change no number, others do."""
+"""Levers: some only save time and change no number, others do."""
 
 import pytest
 import torch
 from torch import Tensor
 
+from fine.bench.levers import OTHER_NUMBERS, SAME_NUMBERS, Undoing
 from fine.bench.measurements import few_puzzles
 from fine.bench.steps import Step
 from fine.puzzles import Batch
-from levers import OTHER_NUMBERS, SAME_NUMBERS, Undoing
 
 
 def after_a_step() -> list[Tensor]:
@@ -20,12 +20,16 @@ def after_a_step() -> list[Tensor]:
     return [weight.detach() for weight in step.trainer.model.parameters()]
 
 
+@pytest.fixture(scope="module")
+def with_it() -> list[Tensor]:
+    return after_a_step()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("undoing", SAME_NUMBERS.values(), ids=SAME_NUMBERS)
 def test_levers_that_only_save_time_change_no_number(
-    undoing: Undoing, monkeypatch: pytest.MonkeyPatch
+    with_it: list[Tensor], undoing: Undoing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_it = after_a_step()
     monkeypatch.setattr(*undoing)
     for here, there in zip(with_it, after_a_step(), strict=True):
         torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-9)
@@ -34,9 +38,8 @@ def test_levers_that_only_save_time_change_no_number(
 @pytest.mark.slow
 @pytest.mark.parametrize("undoing", OTHER_NUMBERS.values(), ids=OTHER_NUMBERS)
 def test_the_other_levers_do_change_numbers(
-    undoing: Undoing, monkeypatch: pytest.MonkeyPatch
+    with_it: list[Tensor], undoing: Undoing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_it = after_a_step()
     monkeypatch.setattr(*undoing)
     without_it = after_a_step()
     same_shapes = len(with_it) == len(without_it)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fine.evaluation.calibration import Calibration
 from fine.experiments.ledger import Ledger
 from fine.experiments.worker import read_curve
+from fine.inference import solve_many
 from fine.io.tensors import LARGEST_HEADER, read_tensors
 from fine.models import MODELS, model_config
 from fine.training import Run, RunConfig, Silent, Trainer
@@ -92,7 +93,9 @@ def test_weights(fuzzed_runs, data):
     try:
         path.write_bytes(data.draw(damaged(whole) | changed_tensors(path) | lying_headers()))
         with a_result_or_one_line():
-            Run(path.parent).load()
+            model = Run(path.parent).load()
+            (answer,) = solve_many(model, PUZZLE)
+            assert sum(answer.probabilities) == pytest.approx(1, abs=1e-3)
     finally:
         path.write_bytes(whole)
 
@@ -110,7 +113,9 @@ def test_checkpoints(fuzzed_runs, data):
         run.checkpoint.write_bytes(whole)
 
 
+PUZZLE = torch.rand(1, 7, 1, 32, 32, generator=torch.Generator().manual_seed(0))
 KINDS = [*(torch.float32, torch.float64, torch.float16, torch.int64, torch.bool, torch.complex64)]
+VALUES = [1, 0, -1, 1e30, 3e38, 1e300, torch.nan, torch.inf]
 NEW_NAMES = ["adam.0.x", "adam.999.step", "model.", "x"]
 
 
@@ -128,7 +133,8 @@ def changed_tensors(draw: st.DrawFn, path: Path) -> bytes:
             del tensors[name]
             continue
         name = name if act == "change" else draw(st.sampled_from(NEW_NAMES))
-        tensors[name] = torch.ones(shape, dtype=kind)
+        value = draw(st.sampled_from(VALUES)) if kind.is_floating_point else 1
+        tensors[name] = torch.full(shape, value, dtype=torch.float64).to(kind)
     if texts:
         others = spoilt(json.loads(texts["progress"])).map(lambda text: {"progress": text})
         texts = draw(st.sampled_from([{}, texts]) | others)

@@ -79,6 +79,19 @@ def test_weights_may_have_another_precision(precision):
     assert torch.equal(model.distance.raw, tensors["distance.raw"].float())
 
 
+@pytest.mark.parametrize(
+    "precision", [torch.int64, torch.complex64, torch.float8_e5m2, torch.float4_e2m1fn_x2]
+)
+def test_weights_of_another_kind_are_refused(precision):
+    """Some kinds of floats cannot even be read as others."""
+    model = make_model("fine", **SHAPE)
+    other = torch.zeros(16, 16, dtype=torch.uint8)
+    kind = other.view(precision) if precision.itemsize == 1 else other.to(precision)
+    tensors = {**model.state_dict(), "distance.raw": kind}
+    with pytest.raises(FineError, match=rf"'distance.raw' holds {precision}, the model"):
+        load_weights(model, tensors, Path("model.safetensors"))
+
+
 # A model and its file
 
 

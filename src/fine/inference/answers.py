@@ -159,6 +159,8 @@ def _read_puzzles(puzzles: Tensor) -> Tensor:  # (n, 3 + k, channels, side, side
         raise FineError(f"puzzles are of {puzzles.dtype}: give floats between 0 and 1")
     if not len(puzzles):
         return puzzles
+    if puzzles.dtype != torch.float64:
+        puzzles = puzzles.float()
     darkest, brightest = map(float, puzzles.aminmax())
     # Interpolation may go beyond by a rounding error; what is not a number fails as well.
     if not (darkest > -_ROUNDING and brightest < 1 + _ROUNDING):

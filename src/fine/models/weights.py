@@ -24,6 +24,10 @@ _RENAMED = {
 """Ends of names that earlier versions wrote -> those of today."""
 
 
+_FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
+
+
 def load_trained(
     name: str, path: Path, *, channels: int, size: int, settings: Mapping[str, Any]
 ) -> nn.Module:
@@ -73,7 +77,8 @@ def _check_shapes(own: Mapping[str, Tensor], given: Mapping[str, Tensor], path: 
                 f"{path}: '{name}' has shape {list(other.shape)}, the model in config.json needs "
                 f"{list(tensor.shape)}"
             )
-        if tensor.is_floating_point() != other.is_floating_point() or other.is_complex():
+        kinds = _FLOATS if tensor.is_floating_point() else _INTEGERS
+        if other.dtype not in kinds:
             raise FineError(
                 f"{path}: '{name}' holds {other.dtype}, the model in config.json needs "
                 f"{tensor.dtype}"

@@ -47,20 +47,21 @@ class Renderer:
         rules = torch.cat((right, torch.where(kinds % 2 == 0, right, wrong)), dim=1)  # (b, 5)
         objects = torch.cat((torch.zeros_like(right), 1 + kinds // 2), dim=1)  # 0 x, 1 x', 2 x''
         places = objects + 3 * torch.arange(len(spec), device=self.device)[:, None]
-        warped = self.warp(plain.flatten(0, 1)[places.flatten()], rules.flatten())
-        warped = warped.unflatten(0, (-1, 5))
+        before = plain.flatten(0, 1).index_select(0, places.flatten())
+        warped = self.warp(before, rules.flatten()).unflatten(0, (-1, 5))
         images = torch.cat((plain[:, :1], warped[:, :1], plain[:, 1:2], warped[:, 1:]), dim=1)
         return Batch(images, (kinds == 0).int().argmax(dim=1))
 
     def plain(self, numbers: Tensor) -> Tensor:  # (b, n) -> (b, n, channels, h, w)
         """Images before any rule. Whole rounds of a number are a symmetry (`augment_images`)."""
         elements, numbers = numbers // len(self.pixels), numbers % len(self.pixels)
-        images = D4.move_each(self.pixels[numbers], elements).float().div_(255)
-        if self.augmentation is None:
-            return images
-        augment, puzzles = self.augmentation
-        bits = random_bits(puzzles[:, None], numbers.cpu().numpy()).flatten()
-        return augment(images.flatten(0, 1), bits).view_as(images)
+        images = self.pixels.index_select(0, numbers.flatten())  # much faster than an index
+        images = D4.move_each(images, elements.flatten()).float().div_(255)
+        if self.augmentation is not None:
+            augment, puzzles = self.augmentation
+            bits = random_bits(puzzles[:, None], numbers.cpu().numpy())
+            images = augment(images, bits.flatten())
+        return images.unflatten(0, numbers.shape)
 
     def under(self, images: Tensor, rules: Tensor) -> Tensor:  # (b, n, channels, h, w), (b, n)
         """Images, each under a rule of its own."""

@@ -37,10 +37,10 @@ class Warp:
 
     def __call__(self, images: Tensor, rules: Tensor) -> Tensor:
         """Images (b, channels, h, w) in 0..1 and a rule number each (b,) -> transformed images."""
-        result = warp(images, self.grids[rules])
+        result = warp(images, self.grids.index_select(0, rules))
         if self.negatives is None:
             return result
-        return torch.where(self.negatives[rules], 1 - result, result)
+        return torch.where(self.negatives.index_select(0, rules), 1 - result, result)
 
 
 def apply_rules(

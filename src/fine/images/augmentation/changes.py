@@ -73,4 +73,5 @@ def contrast(images: Tensor, chance: Chance) -> Tensor:
     happens = chance.happens(BENT)
     bend = BEND ** (chance.uniform(-1, 1) * happens)
     gain = np.where(happens, chance.uniform(GAIN, 1, 2), 1)
-    return images / torch.addcmul(chance.each(bend / gain), images, chance.each((1 - bend) / gain))
+    below = (images * chance.each((1 - bend) / gain)).add_(chance.each(bend / gain))
+    return torch.div(images, below, out=below)

@@ -37,33 +37,30 @@ def draw(images: Tensor, chance: dict[str, Chance], names: Sequence[str]) -> Ten
     """Images (n, channels, h, w), each as itself or as one of the drawings of these names."""
     choice = chance["drawing"].choice(1 + len(names))
     rows = {name: (choice == place).nonzero()[0] for place, name in enumerate(names, start=1)}
-    shown = images.clone()
-    areas = {name: rows[name] for name in names if name in AREAS}
+    areas = [name for name in names if name in AREAS]
+    drawn = []
     if areas:
-        drawn = _draw_areas(images, chance, areas)
-        _put(shown, np.concatenate(list(areas.values())), drawn)
+        drawn.append(_draw_areas(images, chance, {name: rows[name] for name in areas}))
     if "strokes" in names:
-        drawn = _draw_strokes(chance["strokes"][rows["strokes"]], images.shape[-1])
-        _put(shown, rows["strokes"], drawn)
-    return shown
+        drawn.append(_draw_strokes(chance["strokes"][rows["strokes"]], images.shape[-1]))
+    where = torch.from_numpy(np.concatenate(list(rows.values()))).to(images.device)
+    drawings = torch.cat(drawn).expand(-1, images.shape[1], -1, -1)  # they have no colour
+    return images.index_copy(0, where, drawings)
 
 
 def _draw_areas(images: Tensor, chance: dict[str, Chance], rows: dict[str, Integers]) -> Tensor:
     """Areas of the images with these numbers, name by name: (n, 1, h, w)."""
     chosen = torch.from_numpy(np.concatenate(list(rows.values()))).to(images.device)
-    values = _in_grey(images.index_select(0, chosen))
-    counts = [len(some) for some in rows.values()]
+    values = images.index_select(0, chosen)
+    if values.shape[1] > 1:
+        values = values.mean(1, keepdim=True)
     shares = []
-    for name, part in zip(rows, values.split(counts), strict=True):
+    for name, part in zip(rows, values.split([*map(len, rows.values())]), strict=True):
         area = AREAS[name]
         part.copy_(area.values(part))
-        own = chance[name][rows[name]]
-        shares.append(own.each(own.uniform(area.least, area.most)))
-    return brightest(values, torch.cat(shares), most=max(AREAS[name].most for name in rows))
-
-
-def _in_grey(images: Tensor) -> Tensor:  # (n, channels, h, w) -> (n, 1, h, w)
-    return images if images.shape[1] == 1 else images.mean(1, keepdim=True)
+        shares.append(chance[name].uniform(area.least, area.most)[rows[name]])
+    share = chance["drawing"].each(np.concatenate(shares))
+    return brightest(values, share, most=max(AREAS[name].most for name in rows))
 
 
 def _draw_strokes(chance: Chance, size: int) -> Tensor:  # (n, 1, size, size)
@@ -72,10 +69,4 @@ def _draw_strokes(chance: Chance, size: int) -> Tensor:  # (n, 1, size, size)
     field, other = smooth_fields(noise.reshape(-1, KNOTS**2), size).chunk(2)
     distance = field.abs().div_(steepness(field).clamp_(min=1e-3))  # from the line, in pixels
     reach = chance.each(chance.uniform(*PEN) * (size / 32) + 0.5)
-    return (reach - distance).clamp_(0, 1).mul_((3 * other + 2).clamp_(0, 1))
-
-
-def _put(images: Tensor, rows: Integers, drawings: Tensor) -> None:
-    """Replace some of the images by drawings (n, 1, h, w), which have no colour, in place."""
-    where = torch.from_numpy(rows).to(images.device)
-    images.index_copy_(0, where, drawings.expand(-1, images.shape[1], -1, -1))
+    return (reach - distance).clamp_(0, 1).mul_(other.mul_(3).add_(2).clamp_(0, 1))
