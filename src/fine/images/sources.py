@@ -2,6 +2,7 @@
 
 images = load_images("glyphs")             # or omniglot, cifar100, mnist, folder:path/to/images
 images = load_images("mnist", size=28, data_root="path/to/data")
+images = load_images("glyphs+omniglot")    # both of them
 """
 
 import functools
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import Protocol
 
 from fine.errors import FineError, unknown
-from fine.images import cifar100, folder, glyphs, mnist, omniglot
+from fine.images import cifar100, cutouts, folder, glyphs, mnist, omniglot
 from fine.images.decoded import decoded_once
 from fine.images.images import Images
+from fine.images.mixture import mix
 from fine.images.official import OFFICIAL, find_data_root
 
-SOURCES = (*OFFICIAL, "glyphs", "folder:PATH")
+SOURCES = (*OFFICIAL, "cutouts", "glyphs", "folder:PATH")
 """The names that load_images takes, as users write them."""
 SIZES = (32, 28)
 """The image sizes that every source comes in; the first is the default."""
@@ -48,7 +50,8 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
     Repeated calls share one tensor, so do not write into it.
 
     Args:
-        name: omniglot, cifar100, mnist, glyphs, or folder:PATH with one subfolder per class.
+        name: omniglot, cifar100, mnist, cutouts (of cifar100), glyphs, or folder:PATH with one
+            subfolder per class; several joined by + are a mixture.
         size: Width and height of the images: 32 or 28.
         data_root: Folder of the official files.
 
@@ -60,6 +63,9 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
     if size not in SIZES:
         sizes = ", ".join(map(str, SIZES))
         raise FineError(f"image size {size} is not offered: choose one of {sizes}")
+    if "+" in name and not name.startswith("folder:"):  # a path may have a + in it
+        parts = name.split("+")
+        return mix([load_images(part, size=size, data_root=data_root) for part in parts])
     kind, colon, path = name.partition(":")
     if kind == "folder":
         if not path:
@@ -76,6 +82,8 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
 def _load(name: str, size: int, root: Path) -> Images:
     if name == "glyphs":
         return glyphs.load(size=size)
+    if name == "cutouts":
+        return cutouts.load(size=size, data_root=root)
 
     def load() -> Images:
         return READERS[name].load(size=size, data_root=root)

@@ -35,7 +35,8 @@ class Task:
     """
 
     images: str = "glyphs"
-    """Source of the training images: glyphs, omniglot, cifar100, mnist or folder:PATH."""
+    """Source of the training images: glyphs, omniglot, cifar100, cutouts, mnist or folder:PATH;
+    several joined by + are a mixture."""
     rules: str = "affine"
     """What may happen to an image: families joined by +, affine or all; ":seen" leaves out the
     rules of extreme tests."""
@@ -255,6 +256,13 @@ PRESETS: dict[str, Task] = {
         test_classes=10,
         train_count=5_000,
         test_count=10_000,
+    ),
+    "universal": Task(
+        images="glyphs+omniglot+cifar100+cutouts",
+        distractors="any+near",
+        train_classes=1_600,
+        test_count=5_000,
+        channels=1,
     ),
     "strings": Task(images="strings", train_classes=2_000, test_classes=2_000, test_count=5_000),
     "strings-longer": Task(
