@@ -67,7 +67,7 @@ def draw_puzzles(
     pairs = RulePairs(rules, distractors)
     rules = pairs.rules
     draw = _Drawer(images, pairs, chosen)
-    glance = Glance(images, rules, chosen)
+    glance = Glance(images, rules)
     numbers = np.arange(start, start + count, dtype=np.int64)
     specs = np.empty((count, 6), dtype=np.int32)
     attempts = np.zeros(count, dtype=np.uint8)
