@@ -22,6 +22,8 @@ SHAPES = {
     "scaling": (3, 3),
     "fresh": (2, 10),
     "distractors": (8, 9),
+    "readings": (4, 7),
+    "readings-others": (6, 4),
     "longer": (3, 4),
     "hints": (14, 4),
     "hints-by-family": (35, 4),

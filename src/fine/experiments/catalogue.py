@@ -13,6 +13,13 @@ from fine.experiments import extensions, paper_tables
 from fine.experiments.experiment import Experiment
 from fine.experiments.paper import FAMILIES, SIZES
 from fine.experiments.probe_tables import PROBE_TABLES
+from fine.experiments.readings import (
+    OTHER_COLUMNS,
+    OTHER_MODELS,
+    PAPER_COLUMNS,
+    PAPER_MODELS,
+    readings,
+)
 from fine.training.protocols import PROTOCOLS, Training
 
 Make = Callable[[Training, str], Experiment]
@@ -51,6 +58,14 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
     "distractors": (
         "table 4, by where the wrong rules come from",
         paper_tables.distractors,
+    ),
+    "readings": (
+        "the paper's FINE, by two readings of its protocol",
+        partial(readings, "readings", PAPER_MODELS, PAPER_COLUMNS),
+    ),
+    "readings-others": (
+        "models it compares with, by the same two readings",
+        partial(readings, "readings-others", OTHER_MODELS, OTHER_COLUMNS),
     ),
     "longer": ("ours for more epochs, where it had most left to learn", paper_tables.longer),
     **{name: (table.what, partial(table.make, name)) for name, table in PROBE_TABLES.items()},
