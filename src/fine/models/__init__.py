@@ -7,8 +7,9 @@ paper.py is FINE as published; encoders.py embeds images. fine.py is the default
 it: memory.py with least_squares.py, orbit.py and low_rank.py, and backbones.py. groups.py puts
 slots in groups, surgery.py removes or compresses them. embedding_functions.py has composed
 functions as objects, variant_solver.py solves variants with them. comparison/ has the models that
-the paper compares with and models since, controls.py and oracle.py what to measure against. registry.py builds
-models, weights.py fills them, hub.py shares them, upgrades.py reads what earlier versions wrote.
+the paper compares with and models since, controls.py and oracle.py what to measure against.
+registry.py builds models, weights.py fills them, hub.py shares them, upgrades.py reads what earlier
+versions wrote.
 """
 
 from fine.models.comparison.abstractor import Abstractor, AbstractorConfig

@@ -21,6 +21,8 @@ LARGEST_IMAGE = 3 * 512 * 512
 """Numbers in an image that a model sees."""
 MOST = 1_048_576
 """What a setting may count, such as slots or the width of a layer."""
+MOST_LAYERS = 1000
+"""Layers, each of which is an object of its own, even in outline."""
 _USUAL_IMAGE = 3 * 64 * 64
 """Numbers in an image for which no encoder is large."""
 
@@ -134,10 +136,11 @@ def refuse_giant(
         )
     counts, usual = _counts(model_config(name, settings)), _counts(MODELS[name].config)
     for key, value in counts.items():
-        if value > max(MOST, usual[key]):
+        most = MOST_LAYERS if key == "layers" else MOST
+        if value > max(most, usual[key]):
             raise FineError(
                 f"a {name} with {key}={value} is too large: give it smaller settings, at most "
-                f"{MOST:,} of anything"
+                f"{most:,} of it"
             )
     if _is_small(counts, usual) and channels * size * size <= _USUAL_IMAGE:
         return None

@@ -14,6 +14,7 @@ from fine.errors import unknown
 from fine.models.comparison.attention import (
     answer_head,
     check_heads,
+    check_layers,
     feed_forward,
     in_heads,
     side_by_side,
@@ -89,6 +90,7 @@ class Abstractor(SequenceModel):
         super().__init__(config, channels=channels, size=size)
         d = config.embedding_size
         check_heads(d, config.heads)
+        check_layers(config.layers)
         if config.activation not in ACTIVATIONS:
             raise unknown("activation", config.activation, ACTIVATIONS)
         self.symbols = nn.Parameter(torch.randn(IMAGES, d))

@@ -10,6 +10,8 @@ from fine.errors import FineError
 from fine.models.comparison.sequence import CHOICES
 from fine.models.initialisation import kaiming, xavier
 
+MOST_LAYERS = 100
+
 
 def check_heads(features: int, heads: int) -> None:
     """Refuse a width that the heads cannot share."""
@@ -18,6 +20,12 @@ def check_heads(features: int, heads: int) -> None:
             f"an embedding of {features} numbers does not fit {heads} heads: use an "
             "embedding_size that heads divide"
         )
+
+
+def check_layers(layers: int) -> None:
+    """Refuse more layers than could be made in a reasonable time."""
+    if layers > MOST_LAYERS:
+        raise FineError(f"layers is {layers}: give at most {MOST_LAYERS}")
 
 
 def in_heads(items: Tensor, heads: int) -> Tensor:  # (b, n, heads × d) -> (b, heads, n, d)

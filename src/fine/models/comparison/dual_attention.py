@@ -1,4 +1,4 @@
-"""The dual-attention Transformer (Altabaa and Lafferty, 2025): heads for things, heads for relations.
+"""The dual-attention Transformer (Altabaa and Lafferty, 2025): heads of two kinds.
 
 Sensory heads are those of any Transformer: they bring what another image shows. Relational heads
 bring how another image is related to this one, and a symbol that says which image it is.
@@ -15,6 +15,7 @@ from fine.errors import FineError
 from fine.models.comparison.attention import (
     answer_head,
     check_heads,
+    check_layers,
     feed_forward,
     in_heads,
     side_by_side,
@@ -120,6 +121,7 @@ class DualAttentionTransformer(SequenceModel):
         super().__init__(config, channels=channels, size=size)
         d = config.embedding_size
         check_heads(d, config.heads)
+        check_layers(config.layers)
         if config.heads < 2:
             raise FineError("heads is 1: give at least 2, one sensory and one relational")
         self.positions = nn.Parameter(torch.randn(IMAGES, d))

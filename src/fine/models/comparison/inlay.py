@@ -22,7 +22,7 @@ class InLayConfig(TransformerConfig):
     """Sizes of an InLay and of the Transformer behind it, which are those of `transformer`."""
 
     graphs: int = 8
-    """Graphs over the same images, each with its own edges and a share of the vertices' features."""
+    """Graphs over the same images, each with its own edges and its share of the features."""
 
 
 class IndirectionLayer(nn.Module):

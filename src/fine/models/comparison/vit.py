@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from fine.errors import FineError
-from fine.models.comparison.attention import check_heads
+from fine.models.comparison.attention import check_heads, check_layers
 from fine.models.comparison.transformer import Attention
 from fine.models.initialisation import xavier
 
@@ -67,6 +67,7 @@ class ViT(nn.Module):
                 raise FineError(f"{name} is {value}: give at least 1")
         d = config.embedding_size
         check_heads(d, config.heads)
+        check_layers(config.layers)
         if size % config.grid:
             raise FineError(
                 f"an image of {size}×{size} cannot be cut into {config.grid}×{config.grid} "
