@@ -27,6 +27,7 @@ COMMANDS = {
     "map": "DrawMap",
     "demo": "Demo",
     "bench": "Bench",
+    "plugins": "ShowPlugins",
 }
 """Name -> the class in fine.cli.NAME. Only the command that is called is imported."""
 

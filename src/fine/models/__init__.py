@@ -29,6 +29,8 @@ from fine.models.paper import FINE as PaperFINE  # noqa: N811 (an acronym, not a
 from fine.models.paper import PaperConfig
 from fine.models.registry import (
     MODELS,
+    Recipe,
+    find_model,
     make_model,
     model_config,
     name_of,
@@ -36,7 +38,16 @@ from fine.models.registry import (
     register_model,
 )
 
-__all__ = ["MODELS", "make_model", "model_config", "name_of", "refuse_giant", "register_model"]
+__all__ = [
+    "MODELS",
+    "Recipe",
+    "find_model",
+    "make_model",
+    "model_config",
+    "name_of",
+    "refuse_giant",
+    "register_model",
+]
 
 register_model("fine", FINE, FINEConfig())
 register_model("fine-grouped", GroupedFINE, GroupedFINEConfig())

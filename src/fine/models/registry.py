@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from fine.errors import FineError, unknown
+from fine.plugins import find_plugin, plugin_names
 
 LARGEST_MODEL = 100_000_000
 """Numbers in a model: 400 MB."""
@@ -35,7 +36,10 @@ class Recipe(NamedTuple):
 
 
 MODELS: dict[str, Recipe] = {}
-"""Every model by name; `register_model` adds to it."""
+"""Every model by name; `register_model` adds to it, and `find_model` those of plug-ins."""
+
+PLUGINS = "fine.models"
+"""The group of entry points by which other packages announce a `Recipe`."""
 
 
 def register_model(name: str, model: type[nn.Module], config: Any) -> None:
@@ -72,11 +76,24 @@ def register_model(name: str, model: type[nn.Module], config: Any) -> None:
     MODELS[name] = Recipe(model, config)
 
 
+def find_model(name: str) -> Recipe:
+    """The model of this name, of `fine` or of a plug-in."""
+    if name not in MODELS:
+        plugin = find_plugin(PLUGINS, name)
+        if plugin is None:
+            raise unknown("model", name, (*MODELS, *plugin_names(PLUGINS)))
+        recipe = plugin.load()
+        try:
+            model, config = recipe
+            register_model(name, model, config)
+        except (TypeError, ValueError, FineError) as problem:
+            raise plugin.refuse(f"expected fine.models.Recipe(class, config); {problem}") from None
+    return MODELS[name]
+
+
 def model_config(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     """The configuration of a model with these settings; texts are read as the type of the field."""
-    if name not in MODELS:
-        raise unknown("model", name, MODELS)
-    config = MODELS[name].config
+    config = find_model(name).config
     fields = {field.name: field for field in dataclasses.fields(config)}
     changed = {}
     for key, value in (settings or {}).items():
@@ -104,7 +121,7 @@ def make_model(
         16
     """
     config = model_config(name, settings)
-    return MODELS[name].model(config, channels=channels, size=size)
+    return find_model(name).model(config, channels=channels, size=size)
 
 
 def name_of(model: nn.Module) -> str:

@@ -5,6 +5,7 @@ the same for every puzzle. So what comes out tells which images are related, and
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -22,7 +23,7 @@ from fine.models.comparison.attention import (
 from fine.models.comparison.sequence import IMAGES, SequenceModel
 from fine.models.initialisation import xavier
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "softmax": lambda relations: relations.softmax(3),
     "sigmoid": torch.sigmoid,
     "tanh": torch.tanh,
