@@ -1,4 +1,4 @@
-"""How fast each model trains beside FINE with the same encoder: python benchmarks/models.py [NAME …]
+"""How fast each model trains beside FINE, same encoder: python benchmarks/models.py [NAME …]
 
 Whole steps of the real trainer, rendering included, on the same puzzles and in turn. One thread, as
 several runs at once have.
