@@ -9,15 +9,20 @@ import functools
 from pathlib import Path
 from typing import Protocol
 
+import torch
+
 from fine.errors import FineError, unknown
 from fine.images import cifar100, cutouts, folder, glyphs, mnist, omniglot
 from fine.images.decoded import decoded_once
 from fine.images.images import Images
 from fine.images.mixture import mix
 from fine.images.official import OFFICIAL, find_data_root
+from fine.plugins import Plugin, find_plugin, plugin_names
 
 SOURCES = (*OFFICIAL, "cutouts", "glyphs", "folder:PATH")
 """The names that load_images takes, as users write them."""
+PLUGINS = "fine.images"
+"""The group of entry points by which other packages announce a function such as `glyphs.load`."""
 SIZES = (32, 28)
 """The image sizes that every source comes in; the first is the default."""
 
@@ -73,8 +78,10 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
                 "the source 'folder' needs a path: write folder:PATH, with one subfolder per class"
             )
         return folder.load(path, size=size)  # not cached, because its files may change
+    if not colon and name not in SOURCES and (plugin := find_plugin(PLUGINS, name)):
+        return _load_plugin(plugin, size, find_data_root(data_root))
     if colon or name not in SOURCES:
-        raise unknown("image source", name, SOURCES)
+        raise unknown("image source", name, (*SOURCES, *plugin_names(PLUGINS)))
     return _load(name, size, find_data_root(data_root))
 
 
@@ -92,3 +99,24 @@ def _load(name: str, size: int, root: Path) -> Images:
         files = [root / file for file in OFFICIAL[name].files]
         return decoded_once(name, size, files, load)
     return load()
+
+
+@functools.lru_cache(maxsize=4)
+def _load_plugin(plugin: Plugin, size: int, root: Path) -> Images:
+    """The images of another package, if they are what every source gives."""
+    load = plugin.load()
+    try:
+        images = load(size=size, data_root=root)
+    except FineError:
+        raise
+    except Exception as problem:  # whatever the code of others does
+        raise plugin.refuse(f"{type(problem).__name__}: {problem}") from problem
+    if not isinstance(images, Images) or images.pixels.dtype != torch.uint8:
+        raise plugin.refuse("expected fine.Images with pixels of uint8")
+    count, channels, *shape = images.pixels.shape
+    if channels not in (1, 3) or shape != [size, size] or images.labels.shape != (count,):
+        raise plugin.refuse(
+            f"expected pixels (n, 1 or 3, {size}, {size}) and n labels, not "
+            f"{tuple(images.pixels.shape)} and {tuple(images.labels.shape)}"
+        )
+    return images
