@@ -3,8 +3,8 @@
     found = choose(proposals, pairs)
     found.rule, found.errors, found.unexplained, found.explains, found.ambiguous
 
-A rule with more parameters always explains a little more, so it is taken only if it explains clearly
-more. If rules that do clearly different things explain the pairs as well, or if the pairs leave a
+A rule with more parameters always explains a little more, so it is taken only if it explains
+clearly more. If rules that do clearly different things explain the pairs as well, or if the pairs leave a
 parameter open, the pairs cannot tell, and `ambiguous` says so.
 """
 
@@ -32,6 +32,8 @@ EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
 APART = 0.03
 """Rules do different things if points move that far apart, in frame units, in the mean."""
+OTHERS = 4
+"""Other rules that are told of."""
 UNSURE = 0.03
 """Points whose place is this uncertain, in frame units, make a rule ambiguous."""
 
@@ -45,8 +47,8 @@ class Proposal:
     complexity: float
     covariance: NDArray[np.float64] | None = None
     """That of all parameters of the rules, one rule after another."""
-    wander: float = 0.0
-    """How uncertain the places of points are, in frame units."""
+    candidate: Candidate | None = None
+    """Where the rules come from."""
 
     @staticmethod
     def of(one: Candidate, before: tuple[Rule, ...], after: tuple[Rule, ...]) -> "Proposal":
@@ -54,7 +56,7 @@ class Proposal:
         rules = (*before, *rules_of(one.form, one.parameters), *after)
         complexity = one.form.complexity + (len(before) + len(after))
         if one.covariance is None:
-            return Proposal(rules, one.loss, complexity)
+            return Proposal(rules, one.loss, complexity, candidate=one)
         slopes = reported(one.form, one.parameters)
         covariance = slopes @ one.covariance @ slopes.T
         if one.form.name == "square":
@@ -62,12 +64,12 @@ class Proposal:
         lead = sum(len(rule.parameters) for rule in before)
         tail = sum(len(rule.parameters) for rule in after)
         covariance = np.pad(covariance, ((lead, tail), (lead, tail)))
-        return Proposal(rules, one.loss, complexity, covariance, _wander(one))
+        return Proposal(rules, one.loss, complexity, covariance, one)
 
 
-def _wander(one: Candidate) -> float:
-    """The root mean square of the error of points, over a frame."""
-    if one.covariance is None:
+def _wander(one: Candidate | None) -> float:
+    """How uncertain the places of points are over a frame: root mean square, in frame units."""
+    if one is None or one.covariance is None:
         return 0.0
     points = torch.tensor(frame_points(5, 5, unit=2.5).reshape(-1, 2)).float()
 
@@ -139,10 +141,10 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     if rivals:
         words = in_words(rivals[0].rules, ())
         reason = f"{words} explains it as well"
-    elif best.wander > UNSURE:
+    elif _wander(best.candidate) > UNSURE:
         reason = "its parameters can hardly be told from these images"
     order = sorted((one for one in proposals if one is not best), key=lambda one: one.loss)
-    others = [_registered(one, pairs) for one in order if one.loss < math.inf][:6]
+    others = [_registered(one, pairs) for one in order[:OTHERS] if one.loss < math.inf]
     return replace(
         _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(others)
     )

@@ -43,6 +43,8 @@ class Level:
     """(fills, n): squared distance of y to each colour that may fill what a rule uncovers."""
     variance: float
     """That of y over the whole frame."""
+    baseline: float
+    """The mean saturated error of the one colour that explains y best."""
     shape: tuple[int, int]
     """Height and width of y here."""
 
@@ -122,14 +124,18 @@ class Pair:
         points = _points(height, width, self.out, self.unit)
         values = y.flatten()
         reach = torch.tensor([self.size[1], self.size[0]]) / (2 * self.unit)
+        variance = float(values.var(correction=0)) + FLAT / 10
+        fills = (values - self._fills(y)[:, None]).square()
+        plain = torch.cat((fills, (values - values.mean()).square()[None]))
         return Level(
             x=torch.stack((x[0], *slopes))[None],
             y=values,
             points=points,
             reach=reach,
             pixel=self.out[1] / width / self.unit,
-            fills=(values - self._fills(y)[:, None]).square(),
-            variance=float(values.var(correction=0)) + FLAT / 10,
+            fills=fills,
+            variance=variance,
+            baseline=float(saturated(plain, variance).mean(1).min()),
             shape=(height, width),
         )
 
@@ -175,6 +181,11 @@ def _principal_colour(x: Tensor, y: Tensor) -> Tensor:  # (channels,)
     direction = torch.linalg.eigh(colours @ colours.T).eigenvectors[:, -1]
     direction = direction * direction.sum().sign().add(0.5).sign()
     return (direction / direction.abs().sum()).float()
+
+
+def saturated(squares: Tensor, variance: float) -> Tensor:
+    """Squared errors of which none counts for more than the variance of y."""
+    return squares / (1 + squares / variance)
 
 
 def _border(image: Tensor) -> Tensor:  # (h, w) -> (n,)
