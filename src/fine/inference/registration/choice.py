@@ -4,8 +4,8 @@
     found.rule, found.errors, found.unexplained, found.explains, found.ambiguous
 
 A rule with more parameters always explains a little more, so it is taken only if it explains
-clearly more. If rules that do clearly different things explain the pairs as well, or if the pairs leave a
-parameter open, the pairs cannot tell, and `ambiguous` says so.
+clearly more. If rules that do clearly different things explain the pairs as well, or if the pairs
+leave a parameter open, the pairs cannot tell, and `ambiguous` says so.
 """
 
 import math
@@ -26,8 +26,9 @@ from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
 """The largest unexplained share of a pair that counts as explained."""
-AS_GOOD, NOISE = 1.15, 0.0015
-"""A simpler rule is taken if its loss is at most AS_GOOD times the lowest, and NOISE more."""
+AS_GOOD, NOISE = 0.15, 0.0015
+"""A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
+less, and NOISE."""
 EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
 APART = 0.03
@@ -127,9 +128,12 @@ class Registered:
 
 def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     """The simplest rule of those that explain pairs about as well as the best."""
-    lowest = min(one.loss for one in proposals)
-    good = [one for one in proposals if one.loss <= AS_GOOD * lowest + NOISE]
-    best = min(good, key=lambda one: (one.complexity, one.loss))
+    best = min(proposals, key=lambda one: one.loss)
+    for one in sorted(proposals, key=lambda one: (one.complexity, one.loss)):
+        fewer = best.complexity - one.complexity
+        if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + NOISE:
+            best = one
+            break
     rivals = [
         one
         for one in proposals
@@ -207,8 +211,7 @@ def _share_of(rule: RuleMap, pair: Pair, side: int) -> float:
         if rule.negative:
             made = 1 - read
         depth = (level.reach - sources.abs()).amin(-1)
-        margin = 2 * float(level.reach.max()) / max(level.x.shape[-2:])
-        inside, beyond = depth > margin, depth < -margin
+        inside, beyond = depth > level.margin, depth < -level.margin
         left += float((made - level.y).square()[inside].sum())
         if bool(beyond.any()):
             left += float((level.y[beyond] - level.y[beyond].median()).square().sum())

@@ -21,6 +21,8 @@ from fine.geometry.frame import unit_of
 
 LONGEST = 1024
 """Pixels of the longer side of x that are kept: more would say nothing about the parameters."""
+MARGIN = 1.75
+"""Pixels on both sides of a border that resampling, smoothing and compression mix; 1 if few."""
 FLAT = 1e-4
 """Variance of an image with nothing to see: a hundredth of its range."""
 
@@ -39,6 +41,8 @@ class Level:
     """(2,): half the width and half the height of x."""
     pixel: float
     """The size of a pixel of y."""
+    margin: float
+    """To both sides of the border of x nothing is predicted so far: pixels there mix both."""
     fills: Tensor
     """(fills, n): squared distance of y to each colour that may fill what a rule uncovers."""
     variance: float
@@ -133,6 +137,7 @@ class Pair:
             points=points,
             reach=reach,
             pixel=self.out[1] / width / self.unit,
+            margin=2 * float(reach.max()) / max(x.shape[1:]) * (MARGIN if side > 40 else 1.0),
             fills=fills,
             variance=variance,
             baseline=float(saturated(plain, variance).mean(1).min()),

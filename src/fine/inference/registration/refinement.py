@@ -22,8 +22,6 @@ from fine.inference.registration.pairs import Level, Pair, saturated
 
 LEAST_SHOWN = 0.02
 """Least share of y that must come from within x."""
-MARGIN = 0.75
-"""Pixels to both sides of the border of x where nothing is predicted: they mix both."""
 CORRELATED = 6.0
 """Errors of neighbouring pixels go together: about so many of them count as one."""
 _WIDEST = 6
@@ -285,5 +283,4 @@ def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k
 def inside_and_outside(level: Level, sources: Tensor) -> tuple[Tensor, Tensor]:  # (k, n) each
     """Which pixels of y are read within x, and which beyond it; those at its border are neither."""
     depth = (level.reach - sources.abs()).amin(-1)
-    margin = MARGIN * 2 * float(level.reach.max()) / max(level.x.shape[-2:])
-    return (depth > margin).float(), (depth < -margin).float()
+    return (depth > level.margin).float(), (depth < -level.margin).float()

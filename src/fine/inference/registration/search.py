@@ -43,7 +43,7 @@ REGISTERED_FAMILIES = (
 )
 """Families that pairs are explained by; `any-mix` and `affine-map` stand for mixes."""
 SIDES = (32, 64, 128, 256)
-"""Longer sides of the images that parameters are refined on, as far as the images have so many."""
+"""Longer sides that parameters are refined on; smaller images end at their own."""
 POLISHED = (512, 1024)
 """Sides at which the chosen rule is refined at last."""
 CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
@@ -101,7 +101,8 @@ class _Search:
     def __init__(self, pairs: list[Pair], families: tuple[str, ...]):
         self.plain, self.families = Setting(pairs), families
         self.side = min(pair.side for pair in pairs)
-        self.sides = [side for side in SIDES if side <= self.side] or [max(8, self.side)]
+        self.sides = [side for side in SIDES if side < 0.8 * self.side][:3]
+        self.sides.append(max(8, min(self.side, SIDES[-1])))
 
     def first(self, starts: Sequence[Rule]) -> list[Item]:
         """Single families, from their grids or from given rules, and any affine map near them."""
@@ -155,10 +156,11 @@ class _Search:
             swapped = sorted(swap_losses(self.plain.pairs), key=lambda one: one[1])
             found += [Proposal((rule,), loss, 0.5) for rule, loss in swapped[:2]]
         if "black-white" in self.families:
-            cut = settings.part_negative(self.plain.pairs, self.sides[-1])
+            side = min(self.side, POLISHED[0])
+            cut = settings.part_negative(self.plain.pairs, side)
             if cut is not None:
                 rule, loss = cut
-                pixel = 32 / self.sides[-1]
+                pixel = 32 / side
                 error = np.zeros((len(rule.parameters), len(rule.parameters)))
                 if rule.family is not NEGATIVE:
                     error[1, 1] = (pixel / 2) ** 2
