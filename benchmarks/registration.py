@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from fine import load_images
 from fine.apply import Settings, apply_map
-from fine.geometry.frame import pixel_maps
+from fine.geometry.frame import frame_points, pixel_maps
 from fine.inference.registration import Registered, register
 from timing import show, verdict
 
@@ -304,17 +304,15 @@ def psnr(found: Registered, x: Image.Image, y: Image.Image, defined: NDArray[np.
     if not found.rule.partly_negative and x.size == y.size:
         drawn = np.asarray(apply_map(x, found.rule, Settings()), dtype=np.float64)
     else:
-        columns, rows = pixel_maps(found.rule, x.size[::-1], out=y.size[::-1])
+        points = frame_points(y.size[1], y.size[0], unit=max(x.size) / 2)
+        columns, rows = pixel_maps(found.rule.sources(points), x.size[::-1])
         pixels = np.asarray(x, dtype=np.float64)
         bands = [
             scipy.ndimage.map_coordinates(pixels[..., c], [rows, columns], order=3)
             for c in range(3)
         ]
         drawn = np.stack(bands, -1).clip(0, 255)
-        unit = max(x.size) / 2
-        across = (np.arange(y.size[0]) + 0.5 - y.size[0] / 2) / unit
-        down = (np.arange(y.size[1]) + 0.5 - y.size[1] / 2) / unit
-        inverted = found.rule.negative_at(np.stack(np.meshgrid(across, down), -1))
+        inverted = found.rule.negative_at(points)
         drawn = np.where(inverted[..., None], 255 - drawn, drawn)
     error = np.mean((drawn - np.asarray(y, dtype=np.float64))[defined] ** 2)
     return 10 * math.log10(255**2 / max(error, 1e-3))

@@ -31,10 +31,14 @@ AS_GOOD, NOISE = 0.15, 0.0015
 less, and NOISE."""
 EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
+ALMOST_ALL = 0.005
+"""A rule that leaves less than this explains a pair as well as any other."""
 APART = 0.03
 """Rules do different things if points move that far apart, in frame units, in the mean."""
 OTHERS = 4
 """Other rules that are told of."""
+FINEST = 4e-4
+"""Points are never known better than this, in frame units: a fiftieth of a per cent of the width."""
 UNSURE = 0.03
 """Points whose place is this uncertain, in frame units, make a rule ambiguous."""
 
@@ -134,13 +138,8 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
         if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + NOISE:
             best = one
             break
-    rivals = [
-        one
-        for one in proposals
-        if one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE
-        and one.complexity <= best.complexity + 1
-        and _apart(best, one)
-    ]
+    others = [one for one in proposals if one.complexity <= best.complexity + 1]
+    rivals = [one for one in others if _apart(best, one) and _rivals(best, one, pairs)]
     reason = ""
     if rivals:
         words = in_words(rivals[0].rules, ())
@@ -148,10 +147,19 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     elif _wander(best.candidate) > UNSURE:
         reason = "its parameters can hardly be told from these images"
     order = sorted((one for one in proposals if one is not best), key=lambda one: one.loss)
-    others = [_registered(one, pairs) for one in order[:OTHERS] if one.loss < math.inf]
+    told = [_registered(one, pairs) for one in order[:OTHERS] if one.loss < math.inf]
     return replace(
-        _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(others)
+        _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(told)
     )
+
+
+def _rivals(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
+    """Whether another rule explains pairs as well as the best."""
+    if one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE:
+        return True
+    if one.loss > 0.2:
+        return False
+    return unexplained_share(RuleMap(one.rules), pairs) < ALMOST_ALL
 
 
 def nothing_to_see(pairs: Sequence[Pair]) -> Registered:
@@ -174,7 +182,9 @@ def _errors(one: Proposal) -> tuple[tuple[float, ...], ...]:
     counts = [len(rule.parameters) for rule in one.rules]
     if one.covariance is None or len(one.covariance) != sum(counts):
         return tuple((0.0,) * count for count in counts)
-    every = np.sqrt(np.maximum(np.diagonal(one.covariance), 0)).tolist()
+    # However small its noise, no pair tells places better than to a part of a pixel.
+    wider = max(1.0, FINEST / max(_wander(one.candidate), 1e-9)) if one.candidate else 1.0
+    every = (wider * np.sqrt(np.maximum(np.diagonal(one.covariance), 0))).tolist()
     ends = np.cumsum(counts).tolist()
     return tuple(tuple(every[end - count : end]) for count, end in zip(counts, ends, strict=True))
 
@@ -219,4 +229,4 @@ def _share_of(rule: RuleMap, pair: Pair, side: int) -> float:
         if bool(counted.any()):
             values = level.y[counted]
             whole += float((values - values.mean()).square().sum())
-    return min(left / max(whole, 1e-6), 9.99)
+    return min(left / max(whole, 1e-6), 1.0)

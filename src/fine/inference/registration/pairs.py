@@ -167,7 +167,8 @@ def _reduced(image: Tensor, factor: float) -> Tensor:
     if factor >= 1.0:
         return image
     height, width = (max(2, round(side * factor)) for side in image.shape[-2:])
-    return F.interpolate(image[None], size=(height, width), mode="area")[0]
+    # Not by areas of whole pixels, whose centres are not where the smaller pixels are.
+    return F.interpolate(image[None], size=(height, width), mode="bilinear", antialias=True)[0]
 
 
 def _smoothed(image: Tensor) -> Tensor:  # (1, h, w)

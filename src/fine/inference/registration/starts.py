@@ -224,8 +224,9 @@ def _moved_losses(pair: Pair, bank: Linear) -> Tensor:  # (k, canvas, canvas)
     top, left = (_CANVAS - height) // 2, (_CANVAS - width) // 2
     seen, shown = _bank_images(level, bank, height % 2, width % 2)  # (k, canvas, canvas) each
     around = (left, _CANVAS - width - left, top, _CANVAS - height - top)
-    frame = F.pad(torch.ones(1, height, width), around)[0]
-    y = F.pad(level.y.view(1, height, width), around)[0]
+    counted = ~_filled(level)
+    frame = F.pad(counted[None].float(), around)[0]
+    y = F.pad(level.y.view(1, height, width), around)[0] * frame
     shown_seen = torch.fft.rfft2(shown * seen).conj()
     shown_square = torch.fft.rfft2(shown * seen.square()).conj()
     mask = torch.fft.rfft2(shown).conj()
@@ -233,17 +234,32 @@ def _moved_losses(pair: Pair, bank: Linear) -> Tensor:  # (k, canvas, canvas)
     explained = shown_square * spectra[0] - 2 * shown_seen * spectra[1]
     surface = torch.full(shown.shape, torch.inf)
     for fill in _likely_fills(level):
-        uncovered = F.pad(fill.view(1, height, width), around)[0]
+        uncovered = F.pad(fill.view(1, height, width), around)[0] * frame
         beside = torch.fft.rfft2(y.square() - uncovered)
         left = torch.fft.irfft2(explained + mask * beside, s=(_CANVAS, _CANVAS))
         surface = torch.minimum(surface, left + uncovered.sum())
-    surface = surface / (height * width * level.variance)
+    variance = float(level.y.view(height, width)[counted].var()) + 1e-4
+    surface = surface / (float(frame.sum()) * variance)
     area = torch.fft.irfft2(mask * spectra[0], s=(_CANVAS, _CANVAS))
     reach_rows, reach_columns = (_CANVAS - height) // 2, (_CANVAS - width) // 2
     rows = torch.tensor([abs(_signed(k)) <= reach_rows for k in range(_CANVAS)])
     columns = torch.tensor([abs(_signed(k)) <= reach_columns for k in range(_CANVAS)])
     allowed = rows[:, None] & columns & (area > 0.04 * height * width)
     return torch.where(allowed, surface, torch.inf)
+
+
+def _filled(level: Level) -> Tensor:  # (h, w)
+    """Pixels of y that are certainly uncovered: of a corner's colour, which x hardly has.
+
+    Their contrast would outweigh everything else that y shows.
+    """
+    y, x = level.y.view(level.shape), level.x[0, 0]
+    filled = torch.zeros(level.shape, dtype=torch.bool)
+    for corner in (y[0, 0], y[0, -1], y[-1, 0], y[-1, -1]):
+        if float(((x - corner).abs() < 0.04).float().mean()) < 0.02:
+            filled |= (y - corner).abs() < 0.04
+    wider = F.max_pool2d(filled[None].float(), 3, stride=1, padding=1)[0] > 0
+    return wider if float(wider.float().mean()) < 0.7 else torch.zeros_like(wider)
 
 
 def _likely_fills(level: Level) -> Tensor:  # (2, n)
