@@ -38,7 +38,7 @@ APART = 0.03
 OTHERS = 4
 """Other rules that are told of."""
 FINEST = 4e-4
-"""Points are never known better than this, in frame units: a fiftieth of a per cent of the width."""
+"""Points are never known better than this, in frame units: a fiftieth of a per cent."""
 UNSURE = 0.03
 """Points whose place is this uncertain, in frame units, make a rule ambiguous."""
 

@@ -31,7 +31,7 @@ KEPT = 3
 BANK_SIDE = 24
 _CANVAS = 64  # pixels of the frame in which images of the bank are moved
 
-_ANGLES = [(5.0 * k,) for k in range(72)]
+_ANGLES: list[tuple[float, ...]] = [(5.0 * k,) for k in range(72)]
 _FACTORS = [math.exp(k / 8) for k in range(-10, 11)]
 _TANGENTS = [math.degrees(math.atan(k / 4)) for k in range(-8, 9)]
 
