@@ -1,4 +1,4 @@
-"""How exactly rules are found from an example: python benchmarks/registration.py [PAIRS [FAMILY]]
+"""How exactly rules are found from an example: python benchmarks/registration.py [PAIRS [FAMILY]] [--verbose]
 
 Pairs are made with Pillow and SciPy (`pip install scipy`), not with our own warp: photographs of
 CIFAR-100 scaled up, drawings of letters and shapes, and smooth synthetic photographs, 64 to 4,000
@@ -369,13 +369,22 @@ def try_one(family: str, number: int, *, verbose: bool) -> Outcome:
 
 
 def main() -> None:
-    given = [one for one in sys.argv[1:] if one != "--verbose"]
+    options = [one for one in sys.argv[1:] if one.startswith("--")]
+    given = [one for one in sys.argv[1:] if not one.startswith("--")]
     count = int(given[0]) if given else 300
     names = [given[1]] if len(given) > 1 else list(FAMILIES)
+    results: dict[str, list[Outcome]] = {family: [] for family in names}
+    for number in range(math.ceil(count / len(names))):
+        for family in names:
+            results[family].append(try_one(family, number, verbose="--verbose" in options))
+        if "--verbose" in options:
+            print(f"{(number + 1) * len(names)} pairs, {time.process_time():.0f} s", flush=True)
+    show_results(results)
+
+
+def show_results(results: dict[str, list[Outcome]]) -> None:
     rows, wrong, total = [], 0, 0
-    for family in names:
-        numbers = range(math.ceil(count / len(names)))
-        outcomes = [try_one(family, k, verbose="--verbose" in sys.argv) for k in numbers]
+    for family, outcomes in results.items():
         within = sum(one.near for one in outcomes) / len(outcomes)
         misled = sum(one.sure and not one.near for one in outcomes)
         drawn = [one.decibel for one in outcomes if one.near]

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from fine.geometry.frame import unit_of
 
-LONGEST = 1024
+LONGEST = 512
 """Pixels of the longer side of x that are kept: more would say nothing about the parameters."""
 MARGIN = 1.75
 """Pixels on both sides of a border that resampling, smoothing and compression mix; 1 if few."""

@@ -44,8 +44,8 @@ REGISTERED_FAMILIES = (
 """Families that pairs are explained by; `any-mix` and `affine-map` stand for mixes."""
 SIDES = (32, 64, 128, 256)
 """Longer sides that parameters are refined on; smaller images end at their own."""
-POLISHED = (512, 1024)
-"""Sides at which the chosen rule is refined at last."""
+POLISHED = 512
+"""The side at which the chosen rule is refined at last."""
 CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
 """Unexplained shares below which no mix is looked for; few pixels are never explained so well."""
 SMALL = 48
@@ -156,7 +156,7 @@ class _Search:
             swapped = sorted(swap_losses(self.plain.pairs), key=lambda one: one[1])
             found += [Proposal((rule,), loss, 0.5) for rule, loss in swapped[:2]]
         if "black-white" in self.families:
-            side = min(self.side, POLISHED[0])
+            side = min(self.side, POLISHED)
             cut = settings.part_negative(self.plain.pairs, side)
             if cut is not None:
                 rule, loss = cut
@@ -340,10 +340,7 @@ def _polished(found: Registered, items: list[Item], pairs: list[Pair]) -> Regist
     if not chosen or side <= SIDES[-1]:
         return found
     setting, one = chosen[0]
-    for longer in POLISHED:
-        one = refined([one], setting.pairs, side=min(longer, side), steps=3)[0]
-        if longer >= side:
-            break
+    one = refined([one], setting.pairs, side=min(POLISHED, side), steps=4)[0]
     return found.polished(_proposal(setting, one))
 
 
