@@ -1,10 +1,11 @@
-"""How exactly rules are found from an example: python benchmarks/registration.py [PAIRS [FAMILY]] [--verbose]
+"""How exactly rules are found: python benchmarks/registration.py [PAIRS [FAMILY]] [--verbose]
 
 Pairs are made with Pillow and SciPy (`pip install scipy`), not with our own warp: photographs of
 CIFAR-100 scaled up, drawings of letters and shapes, and smooth synthetic photographs, 64 to 4,000
 pixels, with parameters off every grid, JPEG noise in half of them and a second hint in a quarter.
 """
 
+import functools
 import io
 import itertools
 import math
@@ -179,8 +180,13 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Truth]] = {
 # Images
 
 
+@functools.cache
+def small_photographs() -> torch.Tensor:  # (n, 3, 32, 32)
+    return load_images("cifar100").pixels
+
+
 def photograph(rng: np.random.Generator, size: tuple[int, int]) -> Image.Image:
-    pixels = load_images("cifar100").pixels
+    pixels = small_photographs()
     small = Image.fromarray(pixels[rng.integers(len(pixels))].movedim(0, -1).numpy())
     return small.resize(size, Image.Resampling.BICUBIC)
 

@@ -200,7 +200,7 @@ def _apart(one: Proposal, other: Proposal) -> bool:
     return bool(near.any()) and float(np.median(distance[near])) > APART
 
 
-def unexplained_share(rule: RuleMap, pairs: Sequence[Pair], side: int = 192) -> float:
+def unexplained_share(rule: RuleMap, pairs: Sequence[Pair], side: int = 128) -> float:
     """What a rule leaves of y, in all colours: squared differences in variances of y."""
     return sum(_share_of(rule, pair, side) for pair in pairs) / len(pairs)
 

@@ -24,7 +24,10 @@ LEAST_SHOWN = 0.02
 """Least share of y that must come from within x."""
 CORRELATED = 6.0
 """Errors of neighbouring pixels go together: about so many of them count as one."""
-_WIDEST = 6
+LITTLE = 1e-3
+"""A step that lowers the loss by less than this part is the last one."""
+MOST_DAMPED = 20.0
+"""Damping of steps that are so short that no more are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +104,12 @@ def _descend(group: list[Candidate], levels: Sequence[Level], steps: int) -> lis
         moved = best - _step(fit, damping, movable)
         trial = _fit(forms, moved, levels)
         lower = (trial.loss < fit.loss) & ~idle
-        idle |= lower & (trial.loss > (1 - 1e-4) * fit.loss - 1e-7)
+        idle |= lower & (trial.loss > (1 - LITTLE) * fit.loss - 1e-7)
         best[lower] = moved[lower]
         for name in ("loss", "square", "slope", "noise"):
             getattr(fit, name)[lower] = getattr(trial, name)[lower]
-        damping = np.where(lower, damping / 5, damping * 10)
-        idle |= damping > 1e5
+        damping = np.where(lower, damping / 5, damping * 12)
+        idle |= damping > MOST_DAMPED
     return [
         replace(
             one,

@@ -50,7 +50,7 @@ CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
 """Unexplained shares below which no mix is looked for; few pixels are never explained so well."""
 SMALL = 48
 """Pixels of a side below which an image is small."""
-BEHIND = 6.0
+BEHIND = 3.0
 """A candidate whose loss is so many times that of the best one is given up."""
 STEPS = 14
 
@@ -261,7 +261,10 @@ class _Search:
         near = [
             (setting, one)
             for one in _from_matrix(matrix)
-            if one.form.name not in there and one.form.name in self.families
+            if one.form.name not in there
+            and one.form.name in self.families
+            and one.form.complexity < best.form.complexity
+            and _is_near(one, matrix)
         ]
         return items + self.refined(near, -1, steps=6)
 
@@ -298,6 +301,12 @@ def _repeats(one: Candidate, others: list[Candidate]) -> bool:
         bool((np.abs(one.parameters - other.parameters) <= 100 * steps + 1e-9).all())
         for other in others
     )
+
+
+def _is_near(one: Candidate, matrix: np.ndarray) -> bool:
+    """Whether an affine candidate moves points about as a matrix does."""
+    assert isinstance(one.form, AffineForm)
+    return bool(np.abs(one.form.matrices(one.parameters[None])[0] - matrix).max() < 0.1)
 
 
 def _loss(item: Item) -> float:
