@@ -27,6 +27,7 @@ from fine.inference.registration.refinement import Candidate, refined
 from fine.inference.registration.settings import Setting
 from fine.inference.registration.starts import (
     GRIDS,
+    KEPT,
     bank_starts,
     family_starts,
     form_of,
@@ -116,7 +117,7 @@ class _Search:
         items = self.refined(self.thin(items, kept=2), 0)
         return self.thin(items + self.refined(self._nested(items), 0), kept=2)
 
-    def _affine_starts(self, pairs: Sequence[Pair], kept: int = 3) -> list[Candidate]:
+    def _affine_starts(self, pairs: Sequence[Pair], kept: int = KEPT) -> list[Candidate]:
         names = self.families
         grids = [name for name in GRIDS if name in names and name in FORMS]
         found = family_starts(pairs, grids, kept=kept)

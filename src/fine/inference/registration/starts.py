@@ -26,20 +26,20 @@ from fine.rules.continuous import _SQUARE
 
 COARSE = 32
 """Longer side of the images that a grid is tried on."""
-KEPT = 3
+KEPT = 2
 """Starts of a family that are kept."""
 BANK_SIDE = 24
 _CANVAS = 64  # pixels of the frame in which images of the bank are moved
 
 _ANGLES: list[tuple[float, ...]] = [(5.0 * k,) for k in range(72)]
-_FACTORS = [math.exp(k / 8) for k in range(-10, 11)]
-_TANGENTS = [math.degrees(math.atan(k / 4)) for k in range(-8, 9)]
+_FACTORS = [math.exp(k / 6) for k in range(-8, 8)]
+_TANGENTS = [math.degrees(math.atan(k / 3)) for k in range(-6, 7)]
 
 GRIDS: dict[str, list[tuple[float, ...]]] = {
     "square": [tuple(float(value) for value in one) for one in _SQUARE],
     "rotation": _ANGLES,
     "scale": [(factor,) for factor in _FACTORS],
-    "stretch": list(itertools.product(_FACTORS[2:-2:1], repeat=2)),
+    "stretch": list(itertools.product(_FACTORS[2:-2], repeat=2)),
     "shear": list(itertools.product(_TANGENTS, repeat=2)),
     "fisheye": [
         (x, y, strength)
