@@ -32,9 +32,9 @@ less, and NOISE."""
 EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
 ALMOST_ALL = 0.005
-"""A rule that leaves less than this explains a pair as well as any other."""
-APART = 0.03
-"""Rules do different things if points move that far apart, in frame units, in the mean."""
+"""A rule far apart that leaves less than this explains a pair as well as any other."""
+APART, FAR_APART = 0.03, 0.2
+"""Rules do different things if points move that far apart, in frame units: a bit, and clearly."""
 OTHERS = 4
 """Other rules that are told of."""
 FINEST = 4e-4
@@ -97,7 +97,17 @@ def _wander(one: Candidate | None) -> float:
 
 @dataclass(frozen=True)
 class Registered:
-    """A rule with the parameters that explain example pairs best, and how far it can be trusted."""
+    """A rule with the parameters that explain example pairs best, and how far it can be trusted.
+
+    `register` finds it.
+
+    Examples:
+        >>> import fine
+        >>> x = fine.load_images("glyphs").pixels[160].float() / 255
+        >>> found = fine.register([x], [x.flip(-1)])
+        >>> str(found), found.explains, found.ambiguous
+        ('mirrored left-right', True, False)
+    """
 
     rule: RuleMap
     """One rule, or several one after another: `rule.rules`."""
@@ -139,7 +149,7 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
             best = one
             break
     others = [one for one in proposals if one.complexity <= best.complexity + 1]
-    rivals = [one for one in others if _apart(best, one) and _rivals(best, one, pairs)]
+    rivals = [one for one in others if one is not best and _is_rival(best, one, pairs)]
     reason = ""
     if rivals:
         words = in_words(rivals[0].rules, ())
@@ -153,11 +163,12 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     )
 
 
-def _rivals(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
-    """Whether another rule explains pairs as well as the best."""
-    if one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE:
+def _is_rival(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
+    """Whether another rule does something else, and explains pairs as well as the best."""
+    distance = _distance(best, one)
+    if distance > APART and one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE:
         return True
-    if one.loss > 0.2:
+    if distance < FAR_APART or one.loss > 0.2:
         return False
     return unexplained_share(RuleMap(one.rules), pairs) < ALMOST_ALL
 
@@ -189,15 +200,15 @@ def _errors(one: Proposal) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(every[end - count : end]) for count, end in zip(counts, ends, strict=True))
 
 
-def _apart(one: Proposal, other: Proposal) -> bool:
-    """Whether two rules read different points, or other colours."""
+def _distance(one: Proposal, other: Proposal) -> float:
+    """How far apart two rules read points, in frame units, or infinity if in other colours."""
     first, second = RuleMap(one.rules), RuleMap(other.rules)
     points = frame_points(9, 9, unit=4.5)
     if bool((first.negative_at(points) != second.negative_at(points)).mean() > 0.05):
-        return True
-    distance = np.linalg.norm(first.sources(points) - second.sources(points), axis=-1)
+        return math.inf
+    apart = np.linalg.norm(first.sources(points) - second.sources(points), axis=-1)
     near = np.abs(first.sources(points)).max(-1) <= 1
-    return bool(near.any()) and float(np.median(distance[near])) > APART
+    return float(np.median(apart[near])) if near.any() else 0.0
 
 
 def unexplained_share(rule: RuleMap, pairs: Sequence[Pair], side: int = 128) -> float:

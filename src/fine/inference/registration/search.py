@@ -79,6 +79,13 @@ def register(
             quicker, and finds only what a start leads to.
         mixes: Whether to try mixes if no single family explains the pairs: an affine map with a
             wave, a fisheye, a swap or a negative.
+
+    Examples:
+        >>> import fine
+        >>> x = fine.load_images("glyphs").pixels[160].float() / 255
+        >>> found = fine.register([x], [x.rot90(1, (1, 2))])
+        >>> str(found), found.rule.rules[0].parameters
+        ('rotation 90°', (90.0,))
     """
     _check(xs, ys, families)
     pairs = [Pair(x, y) for x, y in zip(xs, ys, strict=True)]
