@@ -243,7 +243,10 @@ class RuleFunction:
         """A function made from the rules of others, with the errors that follow from theirs."""
         made = make([one.rule.rule for one in given])
         if made is None:
-            raise NoFormulaError(f"'{self.rule}' {reason}: compose functions with a model instead")
+            raise NoFormulaError(
+                f"'{self.rule}' {reason}: functions composed by a model (model=…) fall back on "
+                "matrices of embeddings here"
+            )
         known = [one.rule for one in given]
         reasons = [one.reason for one in known if one.ambiguous]
         rule = Registered(

@@ -62,6 +62,7 @@ def test_families_of_affine_maps(matrix, family, parameters):
     assert rule.parameters == pytest.approx(parameters, rel=0.01, abs=0.2)
 
 
+@pytest.mark.slow
 def test_a_mix_is_found_where_no_single_family_explains():
     image = photograph()
     angle = math.radians(112)
@@ -94,6 +95,7 @@ def test_a_part_of_an_image_that_is_negative_is_found_with_its_cut():
     assert rule.parameters == pytest.approx((0, 4, 1), abs=0.3)
 
 
+@pytest.mark.slow
 def test_a_turned_negative_is_a_rotation_and_a_negative():
     x = photograph()
     turned = np.asarray(x.rotate(60, Image.Resampling.BICUBIC))
