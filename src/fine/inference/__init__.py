@@ -11,8 +11,8 @@ page and Python programs go through these functions.
 
 reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
 model sees, answers.py solves, judging.py says when not to answer, functions.py has composed
-functions as objects, naming.py names them, drawn.py draws answers, strings.py solves letter
-strings.
+functions as objects, rule_functions.py those known by their rule, which registration/ finds,
+naming.py names them, drawn.py draws answers, strings.py solves letter strings.
 """
 
 from fine.inference.answers import Answer, solve, solve_many
@@ -22,6 +22,8 @@ from fine.inference.judging import CalibratedAnswer, judge
 from fine.inference.naming import NamedRule
 from fine.inference.puzzle_images import PuzzleImages
 from fine.inference.reading import Source, read_image
+from fine.inference.registration import Registered, register
+from fine.inference.rule_functions import RuleFunction, load_function
 from fine.inference.strings import RankedRule, TextAnswer, solve_text
 
 __all__ = [
@@ -33,13 +35,17 @@ __all__ = [
     "NamedRule",
     "PuzzleImages",
     "RankedRule",
+    "Registered",
+    "RuleFunction",
     "Source",
     "TextAnswer",
     "draw_answer",
     "explain",
     "function",
     "judge",
+    "load_function",
     "read_image",
+    "register",
     "residual",
     "solve",
     "solve_many",

@@ -6,7 +6,8 @@
 
 families.py has the registry, paper.py the nine families of the paper, continuous.py those between
 its grid points, patchwork.py a family for pretraining, strings.py the families of letter strings,
-and warp.py applies rules to images.
+and warp.py applies rules to images. affine.py has rules as matrices, rule_map.py as maps of points,
+and algebra.py composes and inverts them.
 """
 
 from fine.rules import continuous, paper, patchwork  # they register their families

@@ -1,0 +1,289 @@
+"""Parameters moved until x under a rule lies on y: robust least squares, many candidates at once.
+
+    better = refined(candidates, pairs, side=64, steps=10)       # the same candidates, in order
+
+A candidate predicts every pixel of y: where it reads within x, by x; elsewhere, by one colour that
+fills what the rule uncovers. Errors are saturated, so a pixel that is not explained at all counts
+once. Levenberg–Marquardt steps lower the mean error of all pairs together.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fine.inference.registration.forms import AffineForm, BentForm, Form, Parameters
+from fine.inference.registration.pairs import Level, Pair, saturated
+
+LEAST_SHOWN = 0.02
+"""Least share of y that must come from within x."""
+CORRELATED = 6.0
+"""Errors of neighbouring pixels go together: about so many of them count as one."""
+LITTLE = 1e-3
+"""A step that lowers the loss by less than this part is the last one."""
+MOST_DAMPED = 20.0
+"""Damping of steps that are so short that no more are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Parameters of a form on the way to the best ones."""
+
+    form: Form
+    parameters: NDArray[np.float64]
+    loss: float = math.inf
+    """Saturated squared error; 0 is a perfect explanation, 1 is no better than one colour."""
+    covariance: NDArray[np.float64] | None = None
+    """That of the errors of the parameters, once refined."""
+
+    @property
+    def octaves(self) -> float:
+        """By how many octaves the form makes images larger, in halves."""
+        matrix = _matrix_within(self)
+        if matrix is None:
+            return 0.0
+        area = abs(float(np.linalg.det(matrix[:, :2])))
+        return round(max(-10.0, min(6.0, -math.log2(max(area, 1e-6))))) / 2
+
+
+def _matrix_within(candidate: Candidate) -> NDArray[np.float64] | None:
+    form, parameters = candidate.form, candidate.parameters
+    if isinstance(form, AffineForm):
+        return form.matrices(parameters[None])[0]
+    if form.order == "alone":
+        return None
+    return parameters[-6:].reshape(2, 3)
+
+
+def refined(
+    candidates: Sequence[Candidate], pairs: Sequence[Pair], *, side: int, steps: int
+) -> list[Candidate]:
+    """The candidates with better parameters, at one resolution."""
+    groups: dict[tuple[str, float], list[int]] = {}
+    for number, one in enumerate(candidates):
+        kind = "affine" if isinstance(one.form, AffineForm) else one.form.name
+        groups.setdefault((kind, one.octaves), []).append(number)
+    result = list(candidates)
+    for (_, octaves), members in groups.items():
+        levels = [pair.level(side, octaves) for pair in pairs]
+        better = _descend([candidates[number] for number in members], levels, steps)
+        for number, one in zip(members, better, strict=True):
+            result[number] = one
+    return result
+
+
+@dataclass
+class _Fit:
+    """How well candidates explain y, and the normal equations of their parameters."""
+
+    loss: NDArray[np.float64]  # (k,)
+    square: NDArray[np.float64]  # (k, p, p)
+    slope: NDArray[np.float64]  # (k, p)
+    noise: NDArray[np.float64]  # (k,): squared error of a pixel
+
+
+def _descend(group: list[Candidate], levels: Sequence[Level], steps: int) -> list[Candidate]:
+    forms = [one.form for one in group]
+    widest = max(len(form.steps) for form in forms)
+    best = np.zeros((len(group), widest))
+    movable = np.zeros((len(group), widest), dtype=bool)
+    for row, one in enumerate(group):
+        best[row, : len(one.parameters)] = one.parameters
+        movable[row, : len(one.parameters)] = np.array(one.form.steps) > 0
+    fit = _fit(forms, best, levels)
+    damping = np.full(len(group), 1e-3)
+    idle = ~movable.any(1)
+    for _ in range(steps):
+        if idle.all():
+            break
+        moved = best - _step(fit, damping, movable)
+        trial = _fit(forms, moved, levels)
+        lower = (trial.loss < fit.loss) & ~idle
+        idle |= lower & (trial.loss > (1 - LITTLE) * fit.loss - 1e-7)
+        best[lower] = moved[lower]
+        for name in ("loss", "square", "slope", "noise"):
+            getattr(fit, name)[lower] = getattr(trial, name)[lower]
+        damping = np.where(lower, damping / 5, damping * 12)
+        idle |= damping > MOST_DAMPED
+    return [
+        replace(
+            one,
+            parameters=best[row, : len(one.parameters)],
+            loss=float(fit.loss[row]),
+            covariance=_covariance(fit, row, movable[row])[
+                : len(one.parameters), : len(one.parameters)
+            ],
+        )
+        for row, one in enumerate(group)
+    ]
+
+
+def _step(
+    fit: _Fit, damping: NDArray[np.float64], movable: NDArray[np.bool_]
+) -> NDArray[np.float64]:  # (k, p)
+    """The damped step of every candidate; parameters that are choices stay."""
+    both = movable[:, :, None] & movable[:, None, :]
+    square = np.where(both, fit.square, 0)
+    diagonal = np.einsum("kpp->kp", square)
+    # A parameter that changes nothing stays where it is.
+    ridge = diagonal * damping[:, None] + 1e-9 * diagonal.max(1, keepdims=True) + 1e-12
+    ridge = np.where(movable, ridge, 1.0)
+    square = square + np.einsum("kp,pq->kpq", ridge, np.eye(square.shape[1]))
+    slope = np.where(movable, fit.slope, 0)
+    solved: NDArray[np.float64] = np.linalg.solve(square, slope[..., None])[..., 0]
+    return solved
+
+
+def _covariance(fit: _Fit, row: int, movable: NDArray[np.bool_]) -> NDArray[np.float64]:
+    covariance = np.zeros_like(fit.square[row])
+    places = np.flatnonzero(movable)
+    if places.size:
+        square = fit.square[row][np.ix_(places, places)]
+        size = np.sqrt(np.maximum(np.diagonal(square), 1e-12))
+        scaled = square / np.outer(size, size)
+        inverse = np.linalg.pinv(scaled + 1e-9 * np.eye(len(places)))
+        covariance[np.ix_(places, places)] = fit.noise[row] * inverse / np.outer(size, size)
+    return covariance
+
+
+def _fit(forms: Sequence[Form], parameters: Parameters, levels: Sequence[Level]) -> _Fit:
+    total: _Fit | None = None
+    evaluate = _affine_fit if isinstance(forms[0], AffineForm) else _bent_fit
+    for level in levels:
+        one = evaluate(forms, parameters, level)
+        if total is None:
+            total = one
+            continue
+        total.loss += one.loss
+        total.square += one.square
+        total.slope += one.slope
+        total.noise += one.noise
+    assert total is not None
+    total.loss /= len(levels)
+    total.noise /= len(levels)
+    return total
+
+
+def _affine_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _Fit:
+    matrices, slopes = _matrices(forms, parameters)  # (k, 2, 3), (k, p, 6)
+    frames = torch.from_numpy(matrices).float()
+    sources = level.points @ frames[:, :, :2].transpose(1, 2) + frames[:, None, :, 2]
+    comparison = compare(level, sources)
+    x, y = level.points.unbind(1)
+    across, down = comparison.slopes.unbind(1)  # (k, n)
+    one = torch.ones_like(x)
+    basis = torch.stack((x, y, one))  # (3, n)
+    by_matrix = torch.cat((across[:, None] * basis, down[:, None] * basis), dim=1)  # (k, 6, n)
+    weighted = by_matrix * comparison.weights[:, None]
+    square = (weighted @ by_matrix.transpose(1, 2)).double().numpy()
+    slope = (weighted @ comparison.errors[..., None]).double().numpy()[..., 0]
+    square = slopes @ square @ slopes.transpose(0, 2, 1)
+    slope = np.einsum("kps,ks->kp", slopes, slope)
+    return _Fit(comparison.loss, square, slope, comparison.noise)
+
+
+def _matrices(
+    forms: Sequence[Form], parameters: Parameters
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(k, 2, 3): the matrices; (k, p, 6): how they follow their parameters."""
+    matrices = np.zeros((len(forms), 2, 3))
+    slopes = np.zeros((len(forms), parameters.shape[1], 6))
+    for form in dict.fromkeys(forms):
+        assert isinstance(form, AffineForm)
+        rows = [row for row, other in enumerate(forms) if other is form]
+        own = parameters[rows][:, : len(form.steps)]
+        changes = np.diag(form.steps)  # all at once: a matrix for itself and two for each slope
+        tried = np.stack((own, *(own + one for one in (*changes, *-changes))))
+        with np.errstate(all="ignore"):  # a wild step is told by its loss
+            made = form.matrices(tried.reshape(-1, len(changes))).reshape(*tried.shape[:2], 6)
+        matrices[rows] = made[0].reshape(-1, 2, 3)
+        steps = np.array(form.steps)
+        ahead, behind = made[1 : 1 + len(steps)], made[1 + len(steps) :]
+        moves = (ahead - behind) / np.where(steps > 0, 2 * steps, 1)[:, None, None]
+        slopes[rows, : len(steps)] = moves.transpose(1, 0, 2)
+    return np.nan_to_num(matrices, nan=1e3, posinf=1e3, neginf=-1e3), np.nan_to_num(slopes)
+
+
+def _bent_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _Fit:
+    form = forms[0]
+    assert isinstance(form, BentForm)
+    comparison = compare(level, form.sources(level.points, parameters))
+    columns = []
+    for place, step in enumerate(form.steps):
+        change = np.zeros(parameters.shape[1])
+        change[place] = step
+        ahead = form.sources(level.points, parameters + change)
+        behind = form.sources(level.points, parameters - change)
+        moves = ((ahead - behind) / (2 * step)).transpose(1, 2)  # (k, 2, n)
+        columns.append((moves * comparison.slopes).sum(1))
+    jacobian = torch.stack(columns, dim=1)  # (k, p, n)
+    weighted = jacobian * comparison.weights[:, None]
+    square = (weighted @ jacobian.transpose(1, 2)).double().numpy()
+    slope = (weighted @ comparison.errors[..., None]).double().numpy()[..., 0]
+    return _Fit(comparison.loss, square, slope, comparison.noise)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """x under candidates beside y."""
+
+    loss: NDArray[np.float64]  # (k,)
+    noise: NDArray[np.float64]  # (k,)
+    errors: Tensor
+    """(k, n)"""
+    weights: Tensor
+    """(k, n): of the errors, 0 where nothing is read within x."""
+    slopes: Tensor
+    """(k, 2, n): of x, where it is read."""
+
+
+def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
+    """Every pixel of y beside what candidates predict for it."""
+    read = sampled(level.x, sources / level.reach)
+    within, beyond = inside_and_outside(level, sources)
+    errors = read[:, 0] - level.y
+    squares = errors.square()
+    variance = level.variance
+    saturation = 1 / (1 + squares / variance)
+    explained = within.sum(1)
+    fill = beyond @ saturated(level.fills, variance).T  # (k, fills)
+    counted = explained + beyond.sum(1)
+    left = (within * squares * saturation).sum(1) + fill.min(1).values
+    loss = left / (counted.clamp(min=1) * level.baseline)
+    loss = torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
+    loss = torch.where(loss.isnan(), torch.inf, loss)
+    weights = within * saturation.square()
+    noise = CORRELATED * (weights * squares).sum(1) / weights.sum(1).clamp(min=1)
+    # No image is known better than to a part of a grey level, and no sampling is exact.
+    noise = noise + CORRELATED * 1e-3 * variance
+    return Comparison(loss.double().numpy(), noise.double().numpy(), errors, weights, read[:, 1:])
+
+
+def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
+    """What candidates leave unexplained, without slopes: for a search over many."""
+    read = sampled(level.x[:, :1], sources / level.reach)[:, 0]
+    within, beyond = inside_and_outside(level, sources)
+    left = (within * saturated((read - level.y).square(), level.variance)).sum(1)
+    left = left + (beyond @ saturated(level.fills, level.variance).T).min(1).values
+    explained = within.sum(1)
+    loss = left / ((explained + beyond.sum(1)).clamp(min=1) * level.baseline)
+    return torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
+
+
+def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k, c, n)
+    """An image read at points where its sides are at −1 and 1."""
+    count, points, _ = grid.shape
+    wide = grid.clamp(-4, 4).view(1, count, points, 2)  # the candidates are rows of one reading
+    read = F.grid_sample(x, wide, mode="bilinear", padding_mode="border", align_corners=False)
+    return read[0].transpose(0, 1)
+
+
+def inside_and_outside(level: Level, sources: Tensor) -> tuple[Tensor, Tensor]:  # (k, n) each
+    """Which pixels of y are read within x, and which beyond it; those at its border are neither."""
+    depth = (level.reach - sources.abs()).amin(-1)
+    return (depth > level.margin).float(), (depth < -level.margin).float()
