@@ -6,12 +6,12 @@
 - settings.py: how results are drawn; canvas.py: their size; modes.py: their colours.
 - affine.py and remap.py draw them; image.py chooses between the two.
 - file_format.py keeps what a file is besides pixels; photo.py does one file.
-- listing.py, record.py and batch.py do many; preview.py shows a few; background.py looks at an
-  example.
+- listing.py, record.py and batch.py do many; preview.py shows a few.
+- background.py sees in an example the colour of what is uncovered.
 """
 
 from fine.apply.background import uncovered_background
-from fine.apply.batch import Failure, Summary, apply_to_files
+from fine.apply.batch import Failure, Progress, Summary, apply_to_files
 from fine.apply.image import apply_map
 from fine.apply.listing import list_files
 from fine.apply.preview import draw_preview
@@ -19,6 +19,7 @@ from fine.apply.settings import Settings
 
 __all__ = [
     "Failure",
+    "Progress",
     "Settings",
     "Summary",
     "apply_map",
