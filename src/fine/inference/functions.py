@@ -269,17 +269,20 @@ def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
 
     No rule has been applied to the first.
     """
-    sized = [_read_batch(model, source) for source in sources]
+    batches = [_as_batch(source) for source in sources]
+    read = read_all(model, [image for batch in batches for image in batch])  # on one paper
+    sized = list(read.split([len(batch) for batch in batches]))
     if len({len(images) for images in sized}) > 1:
         counts = ", ".join(str(len(images)) for images in sized)
         raise FineError(f"these tensors hold {counts} images: give as many in each")
     return list(fitted(model, torch.stack(sized, dim=1), plain=(0,)).unbind(1))
 
 
-def _read_batch(model: FINE, source: Source) -> Tensor:  # (b, channels, size, size)
+def _as_batch(source: Source) -> Sequence[Source]:
+    """The images of a source, of which a tensor may have b."""
     if isinstance(source, Tensor) and source.ndim == 4:
         check_dense(source)
         if not len(source):
             raise FineError("a tensor of 0 images makes no function: give at least one image")
-        return read_all(model, list(source))
-    return read_all(model, [source])
+        return list(source)
+    return [source]

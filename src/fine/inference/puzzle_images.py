@@ -13,12 +13,12 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.inference.ground import bright_ink
-from fine.inference.reading import Source, luminance, read_image, resized
+from fine.inference.reading import Source, luminance, read_images, resized, squared
 from fine.models.paper import FINE
 
 
 class PuzzleImages(NamedTuple):
-    """x, y, x' and any choices, each float (channels, side, side) in 0..1 at its own resolution.
+    """x, y, x' and any choices, each float (channels, h, w) in 0..1, in its own shape.
 
     Examples:
         >>> import fine, torch
@@ -39,8 +39,8 @@ class PuzzleImages(NamedTuple):
 
     @staticmethod
     def read(x: Source, y: Source, new: Source, choices: Sequence[Source] = ()) -> "PuzzleImages":
-        """Read every source once; what takes sources takes the images as well."""
-        images = [read_image(source) for source in (x, y, new, *choices)]
+        """Read every source once, on one paper; what takes sources takes the images as well."""
+        images = read_images((x, y, new, *choices))
         return PuzzleImages(images[0], images[1], images[2], tuple(images[3:]))
 
     def prepared(self, model: FINE) -> Tensor:  # (3 + k, channels, size, size)
@@ -70,8 +70,9 @@ def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor
 
 
 def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
-    """Sources as images in the model's size and channels."""
-    return torch.cat([_sized(read_image(source)[None], model) for source in sources])
+    """Sources of one puzzle as images in the model's size and channels, on one paper."""
+    images = squared(read_images(sources))
+    return torch.cat([_sized(image[None], model) for image in images])
 
 
 def _sized(images: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)
