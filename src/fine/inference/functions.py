@@ -20,16 +20,18 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.evaluation.ood import residual_share
-from fine.inference.answers import Answer, answers_of, check_dense, list_choices
+from fine.inference.answers import Answer, answers_of, check_dense, list_choices, named, solve
 from fine.inference.naming import (
     SHARPNESS,
     NamedRule,
     distinct_rules,
     logits_of_rules,
     ranked,
+    with_first,
 )
-from fine.inference.puzzle_images import fitted, read_all
+from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
 from fine.inference.reading import Source
+from fine.inference.verification import Evidence, Views, verify
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
@@ -37,8 +39,6 @@ from fine.rules import rule_set
 
 MOST_TIMES = 1000
 """The highest power of a function."""
-Hints = Source | Sequence[Source]
-"""An image, a tensor of b images, or a sequence of either, one for each hint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,9 @@ class Function:
     """Images (b, channels, size, size) that the functions are known to take; compared on these."""
     outputs: tuple[Tensor, ...]
     """Images that they are known to make."""
+    hints: ReadPuzzle | None = None
+    """The images it was composed from, as they were read; None if there are several functions, or
+    if it was made from other functions."""
 
     def __len__(self) -> int:
         return len(self.on_embeddings)
@@ -86,6 +89,7 @@ class Function:
             on_embeddings=self.on_embeddings[one],
             inputs=tuple(images[one] for images in self.inputs),
             outputs=tuple(images[one] for images in self.outputs),
+            hints=self.hints,
         )
 
     @property
@@ -100,12 +104,18 @@ class Function:
         return check_finite(self.on_embeddings(embeddings))
 
     @torch.no_grad()
-    def choose(self, x: Source, choices: Iterable[Source]) -> Answer:
-        """Which of the choices x becomes."""
+    def choose(self, x: Source, choices: Iterable[Source], *, verify: bool = True) -> Answer:
+        """Which of the choices x becomes: for a function of hints, the answer of `solve`.
+
+        With ``verify=False``, and for a function that was made from others, it is the network's.
+        """
         if len(self) > 1:
             raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
-        shown = [x, *list_choices(choices)]
-        images = torch.stack(_read_together(self.model, shown), dim=1)
+        shown = list_choices(choices)
+        if self.hints is not None:
+            pairs = self.hints.images[: 2 * self.hints.hints]
+            return solve(self.model, pairs[0::2], pairs[1::2], x, shown, verify=verify)
+        images = torch.stack(_read_together(self.model, [x, *shown]), dim=1)
         embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
         guess = self.on_embeddings(embeddings[:, 0])
         return answers_of(-self.model.distance(embeddings[:, 1:], guess[:, None]))[0]
@@ -124,7 +134,7 @@ class Function:
         """The function so many times; 1/2 is the square root and −1 the inverse."""
         if not abs(times) <= MOST_TIMES:
             raise FineError(f"power {times}: give a number from −{MOST_TIMES} to {MOST_TIMES}")
-        return replace(self, on_embeddings=self.on_embeddings.power(times))
+        return replace(self, on_embeddings=self.on_embeddings.power(times), hints=None)
 
     def interpolate(self, other: "Function", share: float) -> "Function":
         """Between this function (share 0) and another (share 1)."""
@@ -132,7 +142,7 @@ class Function:
         if not math.isfinite(share):
             raise FineError(f"share is {share}: give a number, such as 0.5 for halfway")
         between = self.on_embeddings.interpolate(other.on_embeddings, share)
-        return replace(self, on_embeddings=between)
+        return replace(self, on_embeddings=between, hints=None)
 
     @torch.no_grad()
     def distance(self, other: "Function") -> Tensor:  # (b,)
@@ -149,8 +159,14 @@ class Function:
         return check_finite(torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt())
 
     @torch.no_grad()
-    def nearest(self, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
-        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first."""
+    def nearest(
+        self, *, rules: str = "all", k: int = 3, verify: bool = True
+    ) -> tuple[NamedRule, ...]:
+        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first.
+
+        A rule that takes the pixels of x to those of y is the first. With ``verify=False`` no
+        pixels are looked at, and the names are the network's alone.
+        """
         if k < 1:
             raise FineError(f"k is {k}: give the number of rules to name, at least 1")
         if len(self) > 1:
@@ -162,7 +178,10 @@ class Function:
             logits_of_rules(self.model, self.on_embeddings, images[0], warp)
             for images in self.inputs
         ]
-        return ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))[:k]
+        names = ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))
+        if verify and self.hints is not None:
+            names = with_first(_found(self.hints, rules, names), names)
+        return names[:k]
 
     def vector(self) -> Tensor:  # (b, n)
         """All numbers of the functions, one row each."""
@@ -202,21 +221,24 @@ def function(x: Hints, y: Hints, *, model: FINE) -> Function:
     hints = _read_hints(x, y, model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
-    return Function(model, composed, hints.inputs, hints.outputs)
+    read = ReadPuzzle.read(x, y, None, ()) if len(composed) == 1 else None
+    return Function(model, composed, hints.inputs, hints.outputs, read)
 
 
 @torch.inference_mode()
 def explain(
-    model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
+    model: FINE, x: Hints, y: Hints, *, rules: str = "all", k: int = 3, verify: bool = True
 ) -> tuple[NamedRule, ...]:
     """The ``k`` rules of a set that do most nearly what made y from x, the nearest first.
 
     Args:
         model: A model that composes functions, as `load` returns it.
-        x: The image of the example: anything that `read_image` takes.
-        y: What became of it.
+        x: The image of the example, anything that `read_image` takes; or several, one for each
+            hint.
+        y: What became of it, or of each of them.
         rules: The set of rules to name, as `rule_set` takes it.
         k: How many of them.
+        verify: Whether a rule that takes the pixels of x to those of y is named first.
 
     Examples:
         >>> import fine
@@ -227,7 +249,7 @@ def explain(
         >>> fine.explain(model, x, y, k=1)[0].family
         'reflection'
     """
-    return function(x, y, model=model).nearest(rules=rules, k=k)
+    return function(x, y, model=model).nearest(rules=rules, k=k, verify=verify)
 
 
 @torch.no_grad()
@@ -250,18 +272,24 @@ class _Hints(NamedTuple):
 
 
 def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
-    before, after = (
-        list(hints) if isinstance(hints, list | tuple) else [hints] for hints in (x, y)
-    )
-    if len(before) != len(after) or not before:
-        raise FineError(
-            f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "
-            "least one"
-        )
+    before, after = hint_lists(x, y)
     model.eval()
     pairs = [_read_together(model, pair) for pair in zip(before, after, strict=True)]
     embeddings = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
     return _Hints(*zip(*pairs, strict=True), *zip(*embeddings, strict=True))
+
+
+def _found(hints: ReadPuzzle, rules: str, names: Sequence[NamedRule]) -> NamedRule | None:
+    """The rule that the pixels show; of several that explain them, the network's favourite."""
+    evidence = verify(Views.of(hints), rules=rules)
+    return named(evidence, _favourite(evidence, names))
+
+
+def _favourite(evidence: Evidence, names: Sequence[NamedRule]) -> int:
+    probabilities = {name.label: name.probability for name in names}
+    places = range(len(evidence.found))
+    likely = [probabilities.get(found.label, 0.0) for found in evidence.found]
+    return max(places, key=lambda place: (likely[place], -place), default=0)
 
 
 def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:

@@ -6,6 +6,7 @@ puzzle.prepared(model)                         # (5, channels, size, size), as t
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,9 @@ from fine.errors import FineError
 from fine.inference.ground import bright_ink
 from fine.inference.reading import Source, luminance, read_images, resized, squared
 from fine.models.paper import FINE
+
+Hints = Source | Sequence[Source]
+"""An image, a tensor of b images, or a sequence of either, one for each hint."""
 
 
 class PuzzleImages(NamedTuple):
@@ -48,6 +52,56 @@ class PuzzleImages(NamedTuple):
         return prepared(model, (self.x, self.y, self.new, *self.choices))
 
 
+@dataclass(frozen=True, eq=False)
+class ReadPuzzle:
+    """All images of a puzzle with any number of hints, on one paper, in their own shapes."""
+
+    hints: int
+    """How many hints there are."""
+    images: tuple[Tensor, ...]
+    """x and y of every hint in turn, x', and the choices: (channels, h, w) each."""
+
+    @staticmethod
+    def read(x: Hints, y: Hints, new: Source | None, choices: Sequence[Source]) -> "ReadPuzzle":
+        """Read every source once; without x' it is the hints alone."""
+        before, after = hint_lists(x, y)
+        pairs = [image for pair in zip(before, after, strict=True) for image in pair]
+        others = [] if new is None else [new, *choices]
+        return ReadPuzzle(len(before), tuple(read_images([*pairs, *others])))
+
+    @property
+    def plain(self) -> list[int]:
+        """The places of the images to which no rule has been applied: every x, and x'."""
+        return [2 * number for number in range(self.hints + 1) if 2 * number < len(self.images)]
+
+    @property
+    def firsts(self) -> list[int]:
+        """For every image, the place of the plain image of its pair."""
+        rest = len(self.images) - 2 * self.hints
+        return [2 * (n // 2) for n in range(2 * self.hints)] + [2 * self.hints] * rest
+
+    def seen(self, model: FINE) -> Tensor:  # (n, channels, size, size)
+        """The images as a model sees them."""
+        return fitted(model, read_all(model, self.images)[None], plain=self.plain)[0]
+
+    def padded(self) -> list[Tensor]:  # (channels, side, side) each
+        """The images as squares at their own resolutions."""
+        return squared(self.images)
+
+
+def hint_lists(x: Hints, y: Hints) -> tuple[list[Source], list[Source]]:
+    """The hints one by one; an error if an x has no y."""
+    before, after = (
+        list(hints) if isinstance(hints, list | tuple) else [hints] for hints in (x, y)
+    )
+    if len(before) != len(after) or not before:
+        raise FineError(
+            f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "
+            "least one"
+        )
+    return before, after
+
+
 def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
     """x, y, x' and any choices as the model sees them."""
     return fitted(model, read_all(model, sources)[None])[0]
@@ -59,14 +113,19 @@ def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor
     That is in its size and channels; for a model of grey images also with bright ink on black.
     ``plain`` are the places of the images to which no rule has been applied.
     """
-    if model.config.encoder == "strings":
-        raise FineError(
-            "this model reads strings, not images: use solve_text, or `fine solve --text X Y NEW`"
-        )
+    check_sees_images(model)
     device = next(model.parameters()).device
     sized = _sized(images.flatten(0, 1).to(device), model).unflatten(0, images.shape[:2])
     # A model of colour images has learned from photographs, where a white wall is not paper.
     return bright_ink(sized, plain) if model.channels == 1 else sized
+
+
+def check_sees_images(model: FINE) -> None:
+    """Refuse a model of strings."""
+    if model.config.encoder == "strings":
+        raise FineError(
+            "this model reads strings, not images: use solve_text, or `fine solve --text X Y NEW`"
+        )
 
 
 def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)

@@ -4,12 +4,13 @@ model = load("all-glyphs")
 model = load("runs/rotation")
 """
 
+import contextlib
 from pathlib import Path
 
 import torch
 
 from fine.errors import FineError, unknown
-from fine.evaluation.calibration import FILE, Calibration
+from fine.evaluation.calibration import FILE, Calibration, remember_calibration
 from fine.io.files import read_json
 from fine.io.typed_json import read_as
 from fine.models.hub import load_model
@@ -65,6 +66,12 @@ def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
             f"{folder} holds a {type(model).__name__}: expected a run of fine, fine-nice or "
             "fine-mlp"
         )
+    with contextlib.suppress(
+        FineError
+    ):  # `fine calibrate` loads the model to make a broken one again
+        calibration = load_calibration(folder)
+        if calibration is not None:
+            remember_calibration(model, calibration)
     return model.to(device)
 
 
