@@ -1,4 +1,4 @@
-"""Answers to puzzles: which of the choices is taken, how sure that is, by which rule, what is doubtful.
+"""Answers to puzzles: which choice is taken, how sure that is, by which rule, what is doubtful.
 
     answer = solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png"])
     answer.letter, answer.probability, answer.rule, answer.doubts

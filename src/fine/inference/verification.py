@@ -1,17 +1,20 @@
 """Rules checked on pixels: which rule takes x to y, and which of the choices it makes out of x'.
 
     views = Views.of(puzzle)
-    evidence = verify(views, rules="all")
+    evidence = verify(views)
     evidence.found[0].label, evidence.found[0].misfit     # rotation 90°, 0.01
     evidence.made                                         # (2,): it makes the third choice
 
 This needs no network. What a rule makes of an image is compared with another image pixel by pixel:
 their misfit is 0 if they are the same, and about 1 if they have nothing to do with each other.
+
+Rules of a bank are tried first, on small images. If none fits as it is, the best of them are the
+starts of a registration, which moves their parameters until they fit.
 """
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -21,14 +24,24 @@ from fine.inference.ground import as_ink, evenly_lit, find_ground
 from fine.inference.naming import distinct_rules
 from fine.inference.puzzle_images import ReadPuzzle
 from fine.inference.reading import luminance, resized
-from fine.rules import Rule, RuleSet, apply_rules, rule_set
+from fine.inference.registration import register
+from fine.rules import Rule, RuleSet, Warp, apply_rules, rule_set
 
 SIDE = 64
 """Pixels a side at which images are compared, if they have so many."""
-EXPLAINED = 0.25
+COARSE = 32
+"""Pixels a side at which the rules of a bank are tried."""
+EXPLAINED = 0.06
 """The largest misfit of a hint whose rule is said to be found."""
-AS_GOOD, NOISE = 1.5, 0.01
+EXACT = 0.004
+"""A misfit with which a rule of a bank needs no registration."""
+AS_GOOD, NOISE = 1.5, 0.003
 """Misfits up to this many times another, and a little, are as good as it."""
+MADE = 0.12
+"""The largest misfit of a choice that a rule is said to make."""
+LIKELY = "all+square+stretch"
+"""The rules that are tried if nothing else is said."""
+_STARTS = 3  # families whose best rule is registered, and the second best of the first one
 _FEW = 1e-4  # variance of an image with nothing in it
 
 
@@ -95,7 +108,7 @@ NOTHING = Evidence((), 1.0, (), (), 0.0)
 """If nothing was looked at."""
 
 
-def verify(views: Views, *, rules: str = "all") -> Evidence:
+def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     """Which rules explain the hints, and which choices they make."""
     candidates = _ranked(views, rules)
     if not candidates:
@@ -119,7 +132,7 @@ def verify(views: Views, *, rules: str = "all") -> Evidence:
 def only_made(misfits: Sequence[float], rule: FoundRule) -> int:
     """The one choice that a rule makes of x'; −1 if it is none or several."""
     least = min(misfits)
-    tolerance = max(EXPLAINED / 2, 2 * rule.misfit)
+    tolerance = max(MADE, 2 * rule.misfit)
     if least > tolerance:
         return -1
     near = [n for n, misfit in enumerate(misfits) if misfit <= AS_GOOD * least + NOISE]
@@ -136,31 +149,95 @@ def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (
 
 def _ranked(views: Views, rules: str) -> list[FoundRule]:
     """Rules with their misfits on the hints, the best first."""
-    found = _of_grid(views, rule_set(rules))
-    return sorted(found, key=lambda one: one.misfit)
+    tried = _of_bank(views, rules)
+    best = [_checked(views, one) for one in tried[: 2 * _STARTS]]
+    best.sort(key=lambda one: one.misfit)
+    if best and best[0].misfit > EXACT:
+        best += _registered(views, [one.rules[0] for one in _starts(tried)])
+    return sorted(best, key=lambda one: one.misfit)
 
 
-def _of_grid(views: Views, rules: RuleSet) -> list[FoundRule]:
-    side = views.pairs[0][0].shape[-1]
-    warp, members = distinct_rules(rules, side)
-    inside = _inside(rules, side)
+def _of_bank(views: Views, rules: str) -> list[FoundRule]:
+    """The rules of a bank on small images, the best first."""
+    warp, members, inside = _bank(rules)
     numbers = torch.arange(len(members))
     total = torch.zeros(len(members))
-    for x, y in views.pairs:
+    for pair in views.pairs:
+        x, y = (resized(image[None, None], COARSE)[0, 0] for image in pair)
         made = warp(x.expand(len(members), 1, -1, -1), numbers)[:, 0]
         total += _misfits(y, made, _shown(views, inside))
     misfits = (total / len(views.pairs)).tolist()
-    return [
-        FoundRule((rule,), str(rule), (), misfit)
-        for rule, misfit in zip(members, misfits, strict=True)
-    ]
+    order = sorted(range(len(members)), key=misfits.__getitem__)
+    return [FoundRule((members[n],), str(members[n]), (), misfits[n]) for n in order]
 
 
 @functools.lru_cache(maxsize=8)
-def _inside(rules: RuleSet, side: int) -> Tensor:  # bool (rules, side, side)
-    """Which pixels of the result come from within the image, for every distinct rule."""
-    warp, _ = distinct_rules(rules, side)
-    return (warp.grids.abs() <= 1 - 0.5 / side).all(dim=-1)
+def _bank(rules: str) -> tuple[Warp, tuple[Rule, ...], Tensor]:
+    """Rules between which registration finds its way, and which pixels they read from within."""
+    members: list[Rule] = []
+    for name, numbers in (known := rule_set(rules)).families.items():
+        family = known.rules[numbers[0]].family
+        own = [known.rules[number].parameters for number in numbers]
+        grid = _BANKS.get(name, own) if len(own) == len(family.grid) else own
+        members += [Rule(family, parameters) for parameters in grid]
+    warp, distinct = distinct_rules(RuleSet(rules, tuple(members)), COARSE)
+    return warp, distinct, (warp.grids.abs() <= 1 - 0.5 / COARSE).all(dim=-1)
+
+
+_ZOOMS = tuple(round(2.0 ** (n / 6), 3) for n in range(-9, 9))
+_STRETCHES = tuple(round(2.0 ** (n / 3), 3) for n in range(-4, 5))
+_BANKS: dict[str, list[tuple[float, ...]]] = {
+    "rotation": [(5.0 * n,) for n in range(72)],
+    "translation": [(1.5 * right, 1.5 * down) for right in range(-8, 9) for down in range(-8, 9)],
+    "scale": [(0.5,), (0.75,), (1.25,), *((zoom,) for zoom in _ZOOMS)],
+    "stretch": [(wide, high) for wide in _STRETCHES for high in _STRETCHES if wide != high],
+}
+"""Finer grids than the families have."""
+
+
+def _starts(tried: Sequence[FoundRule]) -> list[FoundRule]:
+    """The best rule of each of the best families that can be registered, and one more."""
+    first: dict[str, FoundRule] = {}
+    more: list[FoundRule] = []
+    for one in tried:
+        name = one.rules[0].family.name
+        if name in _REFINED and name not in first and len(first) < _STARTS:
+            first[name] = one
+        elif name in list(first)[:1] and not more:
+            more.append(one)
+    return [*first.values(), *more]
+
+
+_REFINED = {"translation", "rotation", "scale", "stretch", "shear", "wave", "fisheye"}
+
+
+def _registered(views: Views, starts: Sequence[Rule]) -> list[FoundRule]:
+    """What registration makes of rules that nearly fit, and checked again."""
+    if not starts:
+        return []
+    xs, ys = zip(*views.pairs, strict=True)
+    result = register(
+        [x[None] for x in xs],
+        [y[None] for y in ys],
+        families=list({rule.family.name: None for rule in starts}),
+        starts=starts,
+        mixes=False,
+    )
+    found = []
+    for one in (result, *result.others):
+        errors = tuple(error for errors in one.errors for error in errors)
+        rule = FoundRule(one.rule.rules, str(one), errors, 1.0)
+        found.append(_checked(views, rule))
+    return found
+
+
+def _checked(views: Views, rule: FoundRule) -> FoundRule:
+    """The rule with its misfit on the images at full resolution."""
+    misfits = []
+    for x, y in views.pairs:
+        made, inside = applied(x, rule.rules)
+        misfits.append(float(_misfits(y, made[None], _shown(views, inside))))
+    return replace(rule, misfit=sum(misfits) / len(misfits))
 
 
 def _shown(views: Views, inside: Tensor) -> Tensor:
