@@ -163,9 +163,9 @@ def _of_bank(views: Views, rules: str) -> list[FoundRule]:
     numbers = torch.arange(len(members))
     total = torch.zeros(len(members))
     for pair in views.pairs:
-        x, y = (resized(image[None, None], COARSE)[0, 0] for image in pair)
+        x, y = _smoothed(torch.stack([resized(one[None, None], COARSE)[0, 0] for one in pair]))
         made = warp(x.expand(len(members), 1, -1, -1), numbers)[:, 0]
-        total += _misfits(y, made, _shown(views, inside))
+        total += _misfits(y, made, _shown(views, inside), smooth=True)
     misfits = (total / len(views.pairs)).tolist()
     order = sorted(range(len(members)), key=misfits.__getitem__)
     return [FoundRule((members[n],), str(members[n]), (), misfits[n]) for n in order]
@@ -245,13 +245,15 @@ def _shown(views: Views, inside: Tensor) -> Tensor:
     return torch.ones_like(inside) if views.paper else inside
 
 
-def _misfits(one: Tensor, others: Tensor, shown: Tensor) -> Tensor:
+def _misfits(one: Tensor, others: Tensor, shown: Tensor, *, smooth: bool = False) -> Tensor:
     """How different images are from one, (n,), over the pixels that are shown; 1 if few are."""
-    smooth, targets = _smoothed(one[None]), _smoothed(others)
+    first, targets = one[None], others
+    if not smooth:
+        first, targets = _smoothed(first), _smoothed(targets)
     weight = shown.float().expand_as(targets)
     count = weight.sum((1, 2)).clamp(min=1)
-    spread = _variance(smooth.expand_as(targets), weight, count) + _variance(targets, weight, count)
-    errors = ((smooth - targets).square() * weight).sum((1, 2)) / count
+    spread = _variance(first.expand_as(targets), weight, count) + _variance(targets, weight, count)
+    errors = ((first - targets).square() * weight).sum((1, 2)) / count
     enough = count >= 0.1 * one.numel()
     return torch.where(enough, errors / (spread + _FEW), 1.0).clamp(max=2.0)
 
