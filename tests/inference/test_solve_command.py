@@ -58,7 +58,7 @@ def test_the_command_takes_a_folder_for_a_model(glyph_model, files, fine, tmp_pa
     glyph_model.save_pretrained(tmp_path / "mine")
     one = json.loads(fine("solve", *files, "--json").out)
     two = json.loads(fine("solve", *files, "--json", "--model", tmp_path / "mine").out)
-    assert one["probabilities"] == two["probabilities"]
+    assert one["model_probabilities"] == two["model_probabilities"]
 
 
 @pytest.mark.parametrize(

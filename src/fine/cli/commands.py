@@ -21,6 +21,7 @@ COMMANDS = {
     "reproduce": "Reproduce",
     "report": "Report",
     "solve": "Solve",
+    "benchmark": "Benchmark",
     "export": "Export",
     "calibrate": "Calibrate",
     "slots": "ShowSlots",

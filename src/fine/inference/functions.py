@@ -218,10 +218,12 @@ def function(x: Hints, y: Hints, *, model: FINE) -> Function:
         >>> x, y = ["x1.png", "x2.png"], ["y1.png", "y2.png"]  # two hints
         >>> f = fine.function(x, y, model=model)  # doctest: +SKIP
     """
+    read = _read_single(x, y)
+    if read is not None:  # each file once
+        x, y = read.images[0::2], read.images[1::2]
     hints = _read_hints(x, y, model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
-    read = ReadPuzzle.read(x, y, None, ()) if len(composed) == 1 else None
     return Function(model, composed, hints.inputs, hints.outputs, read)
 
 
@@ -269,6 +271,16 @@ class _Hints(NamedTuple):
     x: tuple[Tensor, ...]
     """(b, rows, columns): the embeddings of the inputs."""
     y: tuple[Tensor, ...]
+
+
+def _read_single(x: Hints, y: Hints) -> ReadPuzzle | None:
+    """The hints of one function; None if tensors hold those of several."""
+    pairs = zip(*hint_lists(x, y), strict=True)
+    batches = [_as_batch(image) for pair in pairs for image in pair]
+    if any(len(batch) != 1 for batch in batches):
+        return None
+    images = [batch[0] for batch in batches]
+    return ReadPuzzle.read(images[0::2], images[1::2], None, ())
 
 
 def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:

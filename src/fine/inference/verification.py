@@ -16,6 +16,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -216,13 +217,14 @@ def _registered(views: Views, starts: Sequence[Rule]) -> list[FoundRule]:
     if not starts:
         return []
     xs, ys = zip(*views.pairs, strict=True)
-    result = register(
-        [x[None] for x in xs],
-        [y[None] for y in ys],
-        families=list({rule.family.name: None for rule in starts}),
-        starts=starts,
-        mixes=False,
-    )
+    with np.errstate(invalid="ignore"):  # a start may lead nowhere
+        result = register(
+            [x[None] for x in xs],
+            [y[None] for y in ys],
+            families=list({rule.family.name: None for rule in starts}),
+            starts=starts,
+            mixes=False,
+        )
     found = []
     for one in (result, *result.others):
         errors = tuple(error for errors in one.errors for error in errors)

@@ -10,6 +10,7 @@ of cards.py.
 """
 
 from fine.pretrained.loading import (
+    default_model,
     folder_of,
     image_models,
     load,
@@ -18,4 +19,12 @@ from fine.pretrained.loading import (
     trained_on,
 )
 
-__all__ = ["folder_of", "image_models", "load", "load_calibration", "names", "trained_on"]
+__all__ = [
+    "default_model",
+    "folder_of",
+    "image_models",
+    "load",
+    "load_calibration",
+    "names",
+    "trained_on",
+]
