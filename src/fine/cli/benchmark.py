@@ -32,7 +32,7 @@ BENCHMARKS = (*READERS, "arc")
 
 @options()
 class Benchmark:
-    """Solve tests that others wrote, or puzzles of your own in a folder, and count right answers."""
+    """Solve tests that others wrote, or puzzles of your own, and count the right answers."""
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
     """kiva (visual analogies for children), folder (your own puzzles, a folder each or a CSV
@@ -87,8 +87,10 @@ class Benchmark:
         }
 
     def _show(self, rows: list[BenchmarkRow]) -> None:
-        others = OTHERS.get(self.name, ())
-        table = Table("concept", "n", "right", "95 % interval", "network alone", "chance", *others)
+        table = Table(box=None, pad_edge=False)
+        table.add_column("concept", no_wrap=True)
+        for name in ("n", "right", "95 % interval", "network alone", "chance"):
+            table.add_column(name, justify="right")
         for row in rows:
             low, high = row.interval
             table.add_row(
@@ -98,13 +100,14 @@ class Benchmark:
                 f"{low:.1%} – {high:.1%}",
                 f"{row.accuracy_alone:.1%}",
                 f"{row.chance:.1%}",
-                *(_reported(self.name, other, row) for other in others),
             )
         console.print(table)
         how = "the network alone" if self.model_only else "with rules checked on the pixels"
-        say(f"{self.name}, {self._model}, {how}")
+        say("", f"{self.name}, {self._model}, {how}")
+        for other in OTHERS.get(self.name, ()):
+            say(f"{other}: {_reported(self.name, other, rows)}")
         for source in dict.fromkeys(r.source for r in RECORDS if r.benchmark == self.name):
-            say(f"others: {source}; – is not known to us")
+            say(f"reported numbers were {source}")
 
     def _run_arc(self) -> dict[str, Any]:
         tasks = read_arc(self.data)
@@ -152,9 +155,14 @@ def _missed(outcome: BenchmarkOutcome) -> list[str]:
     return [puzzle.name for puzzle, answer in pairs if answer.index != puzzle.answer]
 
 
-def _reported(benchmark: str, model: str, row: BenchmarkRow) -> str:
-    record = None if row.parameter else find_record(benchmark, model, row.concept)
-    return "–" if record is None else f"{record.low:.0%} – {record.high:.0%}"
+def _reported(benchmark: str, model: str, rows: list[BenchmarkRow]) -> str:
+    """What another model reached on the concepts of a table, in words."""
+    parts = []
+    for row in rows:
+        record = None if row.parameter else find_record(benchmark, model, row.concept)
+        if record is not None:
+            parts.append(f"{row.concept} {record.low:.0%} – {record.high:.0%}")
+    return ", ".join(parts) or "not known to us"
 
 
 def _yes(value: bool) -> str:

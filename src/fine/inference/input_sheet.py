@@ -21,7 +21,7 @@ def input_sheet(puzzle: ReadPuzzle, seen: Tensor) -> Image.Image:  # (n, channel
     below = torch.nn.functional.interpolate(seen.float().cpu(), size=(SIDE, SIDE))  # its own pixels
     step = SIDE + GAP
     sheet = Image.new("RGB", (step * len(above) + GAP, 2 * step + GAP), _GREY)
-    for row, images in enumerate((above, below)):
+    for row, images in enumerate((above, list(below))):
         for column, image in enumerate(images):
             sheet.paste(_drawn(image), (GAP + step * column, GAP + step * row))
     return sheet

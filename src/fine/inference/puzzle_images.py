@@ -7,7 +7,7 @@ puzzle.prepared(model)                         # (5, channels, size, size), as t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -91,9 +91,8 @@ class ReadPuzzle:
 
 def hint_lists(x: Hints, y: Hints) -> tuple[list[Source], list[Source]]:
     """The hints one by one; an error if an x has no y."""
-    before, after = (
-        list(hints) if isinstance(hints, list | tuple) else [hints] for hints in (x, y)
-    )
+    before: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
+    after: list[Any] = list(y) if isinstance(y, list | tuple) else [y]
     if len(before) != len(after) or not before:
         raise FineError(
             f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "

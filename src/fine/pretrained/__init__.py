@@ -12,6 +12,7 @@ of cards.py.
 from fine.pretrained.loading import (
     default_model,
     folder_of,
+    holds_run,
     image_models,
     load,
     load_calibration,
@@ -22,6 +23,7 @@ from fine.pretrained.loading import (
 __all__ = [
     "default_model",
     "folder_of",
+    "holds_run",
     "image_models",
     "load",
     "load_calibration",
