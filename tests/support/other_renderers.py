@@ -158,7 +158,7 @@ def render(renderer: str, image: Pixels, matrix: Matrix, paper: float) -> Pixels
             fillcolor=round(255 * paper) if image.ndim == 2 else (round(255 * paper),) * 3,
         )
         return np.asarray(result) / 255
-    from scipy import ndimage
+    from scipy import ndimage  # noqa: PLC0415 - heavy, and not everyone has it
 
     flipped = inverse[::-1, ::-1]  # SciPy has rows first
     offset = middle - flipped @ np.array([middle + down, middle + right])

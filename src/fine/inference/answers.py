@@ -24,7 +24,7 @@ from fine.inference import doubts as doubt
 from fine.inference.naming import NamedRule
 from fine.inference.puzzle_images import Hints, ReadPuzzle, check_sees_images, fitted
 from fine.inference.reading import Source
-from fine.inference.verification import NOTHING, Evidence, Views, verify
+from fine.inference.verification import NOTHING, Evidence, look, tolerance
 from fine.models.embedding_functions import compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
@@ -36,6 +36,8 @@ VERIFIED = 0.97
 """How sure an answer is that a rule has made to the pixel; measured by `fine benchmark`."""
 AMBIGUOUS = 0.25
 """If rules that explain the hint make things of x' that differ by more, it shows too little."""
+UNEXPLAINED = 0.2
+"""A misfit of the hint with which no rule is near to explaining it."""
 _BATCH = 100  # puzzles at once: their feature maps stay in the processor's cache
 _ROUNDING = 1e-3  # of brightness
 
@@ -206,7 +208,7 @@ class _Solver:
         beyond = self._beyond(scores)
         answers = []
         for number, puzzle in enumerate(puzzles):
-            evidence = verify(Views.of(puzzle)) if self.verify else NOTHING
+            evidence = look(puzzle) if self.verify else NOTHING
             answers.append(
                 _decide(
                     calibrated[number].tolist(),
@@ -303,19 +305,20 @@ def named(evidence: Evidence, place: int = 0) -> NamedRule | None:
 
 
 def _doubts(evidence: Evidence, network: tuple[str, ...], *, verified: bool) -> tuple[str, ...]:
-    made = {choice for choice in evidence.made if choice >= 0}
-    if len(made) > 1:
+    if len(evidence.possible) > 1:
         return (doubt.SHOWS_NOTHING,)
     if verified:
         return ()
     if not evidence.found:
-        return network
+        unknown = evidence is not NOTHING and evidence.misfit > UNEXPLAINED
+        return tuple(dict.fromkeys((*([doubt.UNKNOWN_RULE] if unknown else []), *network)))
+    least = min(evidence.choice_misfits)
+    near = [misfit for misfit in evidence.choice_misfits if misfit <= tolerance(evidence.found[0])]
+    if len(near) > 1:
+        return (doubt.EQUALLY_GOOD,)
     if evidence.ambiguity > AMBIGUOUS:
         return (doubt.SHOWS_NOTHING,)
-    least, *others = sorted(evidence.choice_misfits)
-    if least > 0.5:
-        return (doubt.NONE_FITS,)
-    return (doubt.EQUALLY_GOOD,) if others[0] < 2 * least + 0.02 else network
+    return (doubt.NONE_FITS,) if least > tolerance(evidence.found[0]) else ()
 
 
 def list_choices(choices: Iterable[Source]) -> list[Source]:

@@ -31,7 +31,7 @@ from fine.inference.naming import (
 )
 from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
 from fine.inference.reading import Source
-from fine.inference.verification import Evidence, Views, verify
+from fine.inference.verification import Evidence, look
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
@@ -293,7 +293,7 @@ def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
 
 def _found(hints: ReadPuzzle, rules: str, names: Sequence[NamedRule]) -> NamedRule | None:
     """The rule that the pixels show; of several that explain them, the network's favourite."""
-    evidence = verify(Views.of(hints), rules=rules)
+    evidence = look(hints, rules=rules)
     return named(evidence, _favourite(evidence, names))
 
 

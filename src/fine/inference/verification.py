@@ -1,7 +1,6 @@
 """Rules checked on pixels: which rule takes x to y, and which of the choices it makes out of x'.
 
-    views = Views.of(puzzle)
-    evidence = verify(views)
+    evidence = look(puzzle)
     evidence.found[0].label, evidence.found[0].misfit     # rotation 90°, 0.01
     evidence.made                                         # (2,): it makes the third choice
 
@@ -38,11 +37,13 @@ EXACT = 0.004
 """A misfit with which a rule of a bank needs no registration."""
 AS_GOOD, NOISE = 1.5, 0.003
 """Misfits up to this many times another, and a little, are as good as it."""
-MADE = 0.12
-"""The largest misfit of a choice that a rule is said to make."""
+MADE, AS_HINT = 0.03, 4.0
+"""The largest misfit of a choice that a rule is said to make: that, or so many times that of the
+hint, which may be soft or noisy."""
 LIKELY = "all+square+stretch"
 """The rules that are tried if nothing else is said."""
 _STARTS = 3  # families whose best rule is registered, and the second best of the first one
+_MOST_RIVALS = 100  # rules that explain the hints about equally well
 _FEW = 1e-4  # variance of an image with nothing in it
 
 
@@ -73,20 +74,20 @@ class Views:
     """Whether there is paper, so that what a rule uncovers is known to be 0."""
 
     @staticmethod
-    def of(puzzle: ReadPuzzle) -> "Views":
-        """The views of a puzzle that was read."""
+    def of(puzzle: ReadPuzzle, *, paper: bool = True) -> "Views":
+        """The views of a puzzle that was read; without ``paper`` as if it had none."""
         squares = puzzle.padded()
         side = min(SIDE, max(image.shape[-1] for image in squares))
         grey = [luminance(resized(image[None], side)) for image in squares]
         images = torch.cat(grey)[None, :, None]  # (1, n, 1, side, side)
         even = evenly_lit(images)
         ground = find_ground(even[:, puzzle.plain])
-        paper = bool(ground.there)
-        seen = (as_ink(even, ground) if paper else images)[0, :, 0]
+        on_paper = paper and bool(ground.there)
+        seen = (as_ink(even, ground) if on_paper else images)[0, :, 0]
         hints = 2 * puzzle.hints
         pairs = tuple((seen[n], seen[n + 1]) for n in range(0, hints, 2))
         new = seen[hints] if len(seen) > hints else None
-        return Views(pairs, new, seen[hints + 1 :], paper)
+        return Views(pairs, new, seen[hints + 1 :], on_paper)
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,34 @@ class Evidence:
     made: tuple[int, ...]
     """For every rule that is found, the choice that it makes, if it makes exactly one; else −1."""
     ambiguity: float
-    """How much what these rules make of x' differs, at most: 0 not at all, about 1 altogether."""
+    """How much what rules that explain the hints make of x' differs, at most: 0 not at all, about 1
+    altogether."""
+    possible: tuple[int, ...] = ()
+    """Choices that rules which explain the hints about equally well make of x'."""
 
 
 NOTHING = Evidence((), 1.0, (), (), 0.0)
 """If nothing was looked at."""
 
 
+def look(puzzle: ReadPuzzle, *, rules: str = LIKELY) -> Evidence:
+    """What the pixels of a puzzle say.
+
+    If no rule explains it on its paper, that may be no paper: the wall of a photograph, say, whose
+    place is black where it was moved. Then only pixels from within the images count.
+    """
+    views = Views.of(puzzle)
+    evidence = verify(views, rules=rules)
+    if evidence.found or not views.paper:
+        return evidence
+    bare = verify(Views.of(puzzle, paper=False), rules=rules)
+    return bare if bare.found else evidence
+
+
 def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     """Which rules explain the hints, and which choices they make."""
-    candidates = _ranked(views, rules)
+    tried = _of_bank(views, rules)
+    candidates = _ranked(views, tried)
     if not candidates:
         return NOTHING
     best = candidates[0].misfit
@@ -120,24 +139,58 @@ def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     if views.new is None or not found:
         return Evidence(found, best, (), (), 0.0)
     results = [applied(views.new, one.rules) for one in found]
-    ambiguity = max(float(_misfits(results[0][0], made[None], shown)) for made, shown in results)
+    ambiguity, possible = _rivals(views, results[0][0], tried, rules)
     if not len(views.choices):
         return Evidence(found, best, (), (), ambiguity)
     to_choices = [_misfits(made, views.choices, _shown(views, shown)) for made, shown in results]
     made = tuple(
         only_made(misfits.tolist(), one) for misfits, one in zip(to_choices, found, strict=True)
     )
-    return Evidence(found, best, tuple(to_choices[0].tolist()), made, ambiguity)
+    possible |= {choice for choice in made if choice >= 0}
+    return Evidence(
+        found, best, tuple(to_choices[0].tolist()), made, ambiguity, tuple(sorted(possible))
+    )
+
+
+def _rivals(
+    views: Views, best: Tensor, tried: Sequence[FoundRule], rules: str
+) -> tuple[float, set[int]]:
+    """How much rules that explain the hints as well differ on x', and the choices that they make.
+
+    All on small images.
+    """
+    assert views.new is not None
+    warp, members, inside = _bank(rules)
+    bound = AS_GOOD * tried[0].misfit + NOISE
+    places = {rule: place for place, rule in enumerate(members)}
+    rivals = [places[one.rules[0]] for one in tried[:_MOST_RIVALS] if one.misfit <= bound]
+    small = [
+        resized(image[None, None], COARSE)[0, 0] for image in (best, views.new, *views.choices)
+    ]
+    wanted, new, *choices = _smoothed(torch.stack(small))
+    numbers = torch.tensor(rivals)
+    made = warp(new.expand(len(rivals), 1, -1, -1), numbers)[:, 0]
+    shown = _shown(views, inside[numbers])
+    ambiguity = float(_misfits(wanted, made, shown, smooth=True).max())
+    to_choices = [_misfits(choice, made, shown, smooth=True) for choice in choices]
+    if not to_choices:
+        return ambiguity, set()
+    least, nearest = torch.stack(to_choices).min(dim=0)  # (rivals,)
+    return ambiguity, set(nearest[least <= MADE].tolist())
 
 
 def only_made(misfits: Sequence[float], rule: FoundRule) -> int:
     """The one choice that a rule makes of x'; −1 if it is none or several."""
     least = min(misfits)
-    tolerance = max(MADE, 2 * rule.misfit)
-    if least > tolerance:
+    if least > tolerance(rule):
         return -1
     near = [n for n, misfit in enumerate(misfits) if misfit <= AS_GOOD * least + NOISE]
     return near[0] if len(near) == 1 else -1
+
+
+def tolerance(rule: FoundRule) -> float:
+    """The largest misfit of a choice that a rule makes."""
+    return max(MADE, AS_HINT * rule.misfit)
 
 
 def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (side, side) twice
@@ -148,9 +201,8 @@ def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (
     return made[0], torch.where(negative, 1 - made[1], made[1]) > 0.99
 
 
-def _ranked(views: Views, rules: str) -> list[FoundRule]:
-    """Rules with their misfits on the hints, the best first."""
-    tried = _of_bank(views, rules)
+def _ranked(views: Views, tried: Sequence[FoundRule]) -> list[FoundRule]:
+    """The best rules of a bank, and registered, with their misfits on the hints, the best first."""
     best = [_checked(views, one) for one in tried[: 2 * _STARTS]]
     best.sort(key=lambda one: one.misfit)
     if best and best[0].misfit > EXACT:
