@@ -12,7 +12,7 @@ from PIL import Image, features
 
 from fine.images import confined
 from fine.images.confined import ConfinedDecoder, is_confined
-from fine.images.limits import TooCostlyError
+from fine.images.limits import STANDARD, Limits, TooCostlyError
 from support.bombs import avif_of_another_size, exif, tiff_with_tile, with_scans
 
 FORMATS = ["TIFF"]
@@ -65,10 +65,9 @@ def test_too_many_pixels_are_refused() -> None:
 
 
 @needs_limits
-def test_memory_is_limited_and_the_next_image_is_decoded(monkeypatch) -> None:
+def test_memory_is_limited_and_the_next_image_is_decoded() -> None:
     """The whole tile would be unpacked for a corner of it."""
-    monkeypatch.setattr(confined, "MEMORY", 200_000_000)
-    with ConfinedDecoder() as decoder:
+    with ConfinedDecoder(Limits(memory=200_000_000)) as decoder:
         with pytest.raises((TooCostlyError, ValueError)):
             decoder.decode(tiff_with_tile(30_000))
         assert decoder.decode(encoded("TIFF"))[0].size == (40, 30)
@@ -79,11 +78,12 @@ def test_memory_is_limited_and_the_next_image_is_decoded(monkeypatch) -> None:
 def test_time_is_limited_and_the_next_image_is_decoded(monkeypatch) -> None:
     """Nobody confines JPEG, but there is no simpler way to be slow."""
     monkeypatch.setattr(confined, "FORMATS", ("JPEG",))
-    monkeypatch.setattr(confined, "SECONDS", 0)  # that of its start is rounded up to one
-    with ConfinedDecoder() as decoder:
+    # The second of its start is rounded up to one.
+    with ConfinedDecoder(Limits(seconds=0)) as decoder:
         with pytest.raises(TooCostlyError, match="takes more than 0 seconds or a gigabyte"):
             decoder.decode(with_scans(20_000, (2_000, 2_000)))
         monkeypatch.undo()
+        decoder._limits = STANDARD
         assert decoder.decode(encoded("TIFF"))[0].size == (40, 30)
 
 
@@ -97,6 +97,16 @@ def test_an_avif_may_hold_more_pixels_than_it_claims(decoder: ConfinedDecoder) -
 def test_contents_that_refer_to_all_of_a_file_again_and_again(decoder: ConfinedDecoder) -> None:
     with pytest.raises((TooCostlyError, ValueError)):
         decoder.decode(exif(200_000))  # which begins like a TIFF
+
+
+@pytest.mark.parametrize("kind", ["TIFF", "AVIF", "JPEG2000"])
+def test_profiles_and_format_are_kept(decoder: ConfinedDecoder, kind: str) -> None:
+    if kind not in FORMATS:
+        pytest.skip(f"this Pillow has no {kind}")
+    content = encoded(kind, **({} if kind == "JPEG2000" else {"icc_profile": b"a profile"}))
+    image, _ = decoder.decode(content)
+    assert image.format == kind and image.info["is_animated"] is False
+    assert kind == "JPEG2000" or image.info["icc_profile"] == b"a profile"
 
 
 def test_a_process_that_cannot_start_is_no_fault_of_the_image(monkeypatch) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps, features
 
-from fine.images import decoding
 from fine.images.decoding import Decoder
-from fine.images.limits import TooCostlyError
+from fine.images.limits import FULL_SIZE, Limits, TooCostlyError
 from support.bombs import (
     exif,
     exif_segments,
@@ -145,18 +144,38 @@ def test_a_costly_image_is_refused_undecoded(decoder: Decoder, content: bytes, s
     }.values(),
     ids=["profiles", "chunks", "late chunks", "comments", "numbers", "filling"],
 )
-def test_a_reader_is_stopped_when_its_time_is_over(
-    decoder: Decoder, content: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decoding, "SECONDS", 0.02)
-    with pytest.raises(TooCostlyError, match="seconds to decode"):
+def test_a_reader_is_stopped_when_its_time_is_over(content: bytes) -> None:
+    with (
+        Decoder(Limits(seconds=0.02)) as decoder,
+        pytest.raises(TooCostlyError, match="seconds to decode"),
+    ):
         decoder.decode(content)
 
 
-def test_a_file_that_is_too_large_is_refused(decoder: Decoder, monkeypatch) -> None:
-    monkeypatch.setattr(decoding, "FILE_LIMIT", 1_000_000)
-    with pytest.raises(TooCostlyError, match="has more than 1 megabytes"):
+def test_a_file_that_is_too_large_is_refused() -> None:
+    with (
+        Decoder(Limits(file=1_000_000)) as decoder,
+        pytest.raises(TooCostlyError, match="has more than 1 megabytes"),
+    ):
         decoder.decode(png(8, 8) + bytes(1_000_000))
+
+
+def test_at_full_size_an_image_may_have_more_pixels() -> None:
+    content = encoded(Image.new("1", (10_000, 5_001)), "PNG")
+    with Decoder() as decoder, pytest.raises(TooCostlyError, match="50 megapixels"):
+        decoder.decode(content)
+    with Decoder(FULL_SIZE) as decoder:
+        assert decoder.decode(content).size == (10_000, 5_001)
+
+
+def test_an_image_as_it_is_stored_has_what_its_file_says(decoder: Decoder) -> None:
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    content = encoded(noise("RGB"), "JPEG", exif=turned, icc_profile=b"profile", quality=40)
+    image, orientation = decoder.decode_stored(content)
+    assert (image.format, image.size, orientation) == ("JPEG", (40, 30), 6)
+    assert image.info["icc_profile"] == b"profile" and image.quantization
+    assert decoder.decode(content).size == (30, 40)
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])

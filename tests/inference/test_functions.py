@@ -255,3 +255,25 @@ def test_what_makes_no_sense_is_refused_in_one_line(mistake, message, images):
     f = function(images[:2], rotated(images[:2], 90), model=make())
     with pytest.raises(FineError, match=message):
         mistake(f, images)
+
+
+# Rules of composed functions
+
+
+def test_a_composed_function_knows_its_rule_and_draws_it(images):
+    x = images[2]
+    f = function(x, x.flip(-1), model=make())
+    assert "looks for its rule" in repr(f)
+    assert str(f.rule) == "mirrored left-right"
+    assert "mirrored" in repr(f)
+    torch.testing.assert_close(f.draw(images[3]), images[3].flip(-1))
+    assert str((f @ f).rule) == "unchanged"
+    assert str(f.inverse().rule) == "mirrored left-right"
+    assert [len(grid) for grid in f.remap(20, 30)] == [20, 20]
+
+
+def test_one_of_many_functions_has_a_rule(images):
+    f = function(images[:2], images[:2].flip(-1), model=make())
+    with pytest.raises(FineError, match=r"f\[0\].rule"):
+        f.rule  # noqa: B018
+    assert str(f[1].rule) == "mirrored left-right"

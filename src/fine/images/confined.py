@@ -10,6 +10,7 @@ when it has used its time or its memory. It starts with the first such image, in
 second, and serves until the end of the block.
 """
 
+import base64
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ from typing import Any
 
 from PIL import Image
 
-from fine.images.limits import MEMORY, PIXEL_LIMIT, SECONDS, TooCostlyError
+from fine.images.limits import STANDARD, Limits, TooCostlyError
 
 FORMATS = ("TIFF", "JPEG2000", "AVIF")
 _WORKER = Path(__file__).with_name("confined_worker.py")
@@ -37,7 +38,8 @@ def is_confined(content: bytes) -> bool:
 class ConfinedDecoder:
     """A process that decodes one image after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = STANDARD) -> None:
+        self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "ConfinedDecoder":
@@ -61,7 +63,7 @@ class ConfinedDecoder:
     def decode(self, content: bytes) -> tuple[Image.Image, int]:
         """The first image in a file, and its orientation as its EXIF data says."""
         if self._process is None:
-            self._process = _start()
+            self._process = _start(self._limits)
         try:
             about, pixels = _ask(self._process, content)
         except (BrokenPipeError, EOFError):
@@ -70,18 +72,28 @@ class ConfinedDecoder:
             if not by_a_signal:
                 raise OSError("the process that decodes images has ended") from None
             raise TooCostlyError(
-                f"takes more than {SECONDS} seconds or a gigabyte to decode"
+                f"takes more than {self._limits.seconds} seconds or {self._memory} to decode"
             ) from None
         if "too_large" in about:
-            raise TooCostlyError(f"has more than {PIXEL_LIMIT // 1_000_000} megapixels")
+            raise TooCostlyError(f"has more than {self._limits.pixels // 1_000_000} megapixels")
         if "no_memory" in about:
-            raise TooCostlyError("takes more than a gigabyte to decode")
+            raise TooCostlyError(f"takes more than {self._memory} to decode")
         if "broken" in about:
             raise ValueError(about["broken"])
         image = Image.frombytes(about["mode"], tuple(about["size"]), pixels)
         if about["palette"]:
             image.putpalette(about["palette"], about["palette_mode"])
+        image.format = about["format"]
+        image.info.update(about["info"])
+        for name, encoded in about["encoded_info"].items():
+            image.info[name] = base64.b64decode(encoded)
         return image, about["orientation"]
+
+    @property
+    def _memory(self) -> str:
+        """The limit of memory, in words."""
+        gigabytes = self._limits.memory / 1_000_000_000
+        return "a gigabyte" if gigabytes == 1 else f"{gigabytes:g} gigabytes"
 
 
 def _ask(process: "subprocess.Popen[bytes]", content: bytes) -> tuple[dict[str, Any], bytes]:
@@ -98,9 +110,9 @@ def _ask(process: "subprocess.Popen[bytes]", content: bytes) -> tuple[dict[str, 
     return about, pixels
 
 
-def _start() -> "subprocess.Popen[bytes]":
-    limits = map(str, (PIXEL_LIMIT, SECONDS, MEMORY))
-    command = [sys.executable, "-P", str(_WORKER), ",".join(FORMATS), *limits]
+def _start(limits: Limits) -> "subprocess.Popen[bytes]":
+    numbers = map(str, (limits.pixels, limits.seconds, limits.memory))
+    command = [sys.executable, "-P", str(_WORKER), ",".join(FORMATS), *numbers]
     paths = os.pathsep.join(filter(None, sys.path))  # Pillow is where we have it from
     return subprocess.Popen(
         command,

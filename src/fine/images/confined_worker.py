@@ -7,6 +7,7 @@ JSON and the bytes of the pixels. It goes on until its input ends, or the system
 nothing of this package, which would take longer than most images.
 """
 
+import base64
 import io
 import json
 import math
@@ -28,7 +29,9 @@ except ImportError:  # Windows has no limits for a process
     resource = None  # type: ignore[assignment]
 
 _ORIENTATION = 0x0112
+_BITS = 258  # a tag of TIFF: bits of a value, channel by channel
 _BAND = 1_000_000  # pixels that are sent at a time
+_LARGEST_INFO = 10_000_000  # bytes of one profile; those of printers have a few megabytes
 
 
 def main() -> None:
@@ -88,6 +91,31 @@ def _about(image: Image.Image) -> dict[str, Any]:
         "palette_mode": palette_mode,
         "palette": image.getpalette(palette_mode) if palette_mode else [],
         "orientation": int(image.getexif().get(_ORIENTATION, 1)),
+        "format": image.format,
+        "info": _info(image),
+        "encoded_info": _encoded_info(image),
+    }
+
+
+def _info(image: Image.Image) -> dict[str, Any]:
+    """What else the file says about its image, for who writes it again."""
+    info: dict[str, Any] = {"is_animated": bool(getattr(image, "is_animated", False))}
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        info["bits"] = max(image.tag_v2.get(_BITS, (1,)))
+    if isinstance(image.info.get("compression"), str):
+        info["compression"] = image.info["compression"]
+    if "dpi" in image.info:
+        info["dpi"] = [float(value) for value in image.info["dpi"]]
+    return info
+
+
+def _encoded_info(image: Image.Image) -> dict[str, str]:
+    """Profiles of the image, which are bytes."""
+    profiles = {name: image.info.get(name) for name in ("icc_profile", "exif", "xmp")}
+    return {
+        name: base64.b64encode(content).decode()
+        for name, content in profiles.items()
+        if isinstance(content, bytes) and 0 < len(content) <= _LARGEST_INFO
     }
 
 

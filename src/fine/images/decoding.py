@@ -2,9 +2,11 @@
 
     with Decoder() as decoder:
         image = decoder.decode(content)        # the first image, loaded and the right way up
+        stored, orientation = decoder.decode_stored(content)  # as it is in the file
 
-What an image may cost is in limits.py; one that would cost more is a `TooCostlyError`. Any other
-error means that the file is broken: Pillow's readers raise errors of a dozen kinds.
+What an image may cost is in limits.py, for each use; one that would cost more is a
+`TooCostlyError`. Any other error means that the file is broken: Pillow's readers raise errors of a
+dozen kinds.
 """
 
 import io
@@ -18,17 +20,14 @@ from fine.images.confined import ConfinedDecoder, is_confined
 from fine.images.jpeg import exif_length, has_more_scans
 from fine.images.limits import (
     EXIF_LIMIT,
-    FILE_LIMIT,
-    PIXEL_LIMIT,
     SCAN_LIMIT,
-    SCANNED_LIMIT,
-    SECONDS,
+    STANDARD,
+    Limits,
     TooCostlyError,
 )
 
 # A list, because Pillow would also try formats that start other programs (EPS runs Ghostscript).
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "PPM")
-_WEBP_LIMIT = PIXEL_LIMIT // 2  # pixels, for its decoder keeps four copies of them
 _QUICK = 250_000  # bytes: no file of this size keeps a reader busy, however odd it is
 _ORIENTATION = 0x0112  # of EXIF
 _UPRIGHT = {
@@ -45,8 +44,9 @@ _UPRIGHT = {
 class Decoder:
     """Decodes image after image; the block ends the process that it may have started for some."""
 
-    def __init__(self) -> None:
-        self._confined = ConfinedDecoder()
+    def __init__(self, limits: Limits = STANDARD) -> None:
+        self._limits = limits
+        self._confined = ConfinedDecoder(limits)
 
     def __enter__(self) -> "Decoder":
         return self
@@ -61,31 +61,43 @@ class Decoder:
 
     def decode(self, content: bytes) -> Image.Image:
         """The first image in a file, loaded, and rotated as its EXIF data says."""
-        if len(content) > FILE_LIMIT:
-            raise TooCostlyError(f"has more than {FILE_LIMIT // 1_000_000} megabytes")
+        return upright(*self.decode_stored(content))
+
+    def decode_stored(self, content: bytes) -> tuple[Image.Image, int]:
+        """The first image as it lies in the file, and its orientation as its EXIF data says.
+
+        It has the format, profiles and, of a JPEG file, the tables of quantisation that it had.
+        """
+        if len(content) > self._limits.file:
+            raise TooCostlyError(f"has more than {self._limits.file // 1_000_000} megabytes")
         if is_confined(content):
-            image, orientation = self._confined.decode(content)
-        else:
-            image, orientation = _decode(content)
-        turn = _UPRIGHT.get(orientation)
-        return image if turn is None else image.transpose(turn)
+            return self._confined.decode(content)
+        return _decode(content, self._limits)
 
 
-def _decode(content: bytes) -> tuple[Image.Image, int]:
+def upright(image: Image.Image, orientation: int) -> Image.Image:
+    """An image rotated as its orientation says."""
+    turn = _UPRIGHT.get(orientation)
+    return image if turn is None else image.transpose(turn)
+
+
+def _decode(content: bytes, limits: Limits) -> tuple[Image.Image, int]:
     """The first image in a file, and its orientation as its EXIF data says."""
     _check_exif_of_jpeg(content)
-    file = io.BytesIO(content) if len(content) <= _QUICK else _Watched(content)
+    file = io.BytesIO(content) if len(content) <= _QUICK else _Watched(content, limits.seconds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of large images and odd metadata: the limits decide
         try:
             image = Image.open(file, formats=_FORMATS)
         except Image.DecompressionBombError:
-            raise _too_large(PIXEL_LIMIT) from None
-        limit = _WEBP_LIMIT if image.format == "WEBP" else PIXEL_LIMIT
+            raise _too_large(limits.pixels) from None
+        limit = limits.pixels
+        if image.format == "WEBP":
+            limit //= 2  # its decoder keeps four copies of the pixels
         if image.width * image.height > limit:
             raise _too_large(limit)
         if image.format in ("JPEG", "MPO"):
-            _check_scans(image, content, place=file.tell())
+            _check_scans(image, content, place=file.tell(), scanned=limits.scanned)
         del content  # as large as the image, perhaps
         image.load()
         file.close()
@@ -96,13 +108,14 @@ def _decode(content: bytes) -> tuple[Image.Image, int]:
 class _Watched(io.BytesIO):
     """A file that is read no further when its reader has used up its time."""
 
-    def __init__(self, content: bytes):
+    def __init__(self, content: bytes, seconds: int):
         super().__init__(content)
-        self._until = time.thread_time() + SECONDS
+        self._seconds = seconds
+        self._until = time.thread_time() + seconds
 
     def read(self, size: int | None = -1, /) -> bytes:
         if time.thread_time() > self._until:
-            raise TooCostlyError(f"takes more than {SECONDS} seconds to decode")
+            raise TooCostlyError(f"takes more than {self._seconds} seconds to decode")
         return super().read(size)
 
 
@@ -110,14 +123,14 @@ def _too_large(limit: int) -> TooCostlyError:
     return TooCostlyError(f"has more than {limit // 1_000_000} megapixels")
 
 
-def _check_scans(image: Image.Image, content: bytes, *, place: int) -> None:
+def _check_scans(image: Image.Image, content: bytes, *, place: int, scanned: int) -> None:
     """Refuse a JPEG file with many scans; ``place`` is behind the header of the first scan."""
     if "progressive" not in image.info:
         channels = len(image.getbands())
         header = content[place - 2 * channels - 6 : place]  # of a scan of all channels
         if header[:3] == bytes([0, 2 * channels + 6, channels]):
             return  # such a file is decoded in one scan, whatever follows
-    most = min(SCAN_LIMIT, SCANNED_LIMIT // max(1, image.width * image.height))
+    most = min(SCAN_LIMIT, scanned // max(1, image.width * image.height))
     if has_more_scans(content, most):
         raise TooCostlyError(f"has more than {most} scans, which take too long to decode")
 

@@ -11,8 +11,9 @@ page and Python programs go through these functions.
 
 reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
 model sees, verification.py tries rules on the pixels, answers.py solves with both, doubts.py says
-when not to answer, functions.py has composed functions as objects, naming.py names them, drawn.py
-draws answers, strings.py solves letter strings.
+when not to answer, functions.py has composed functions as objects, rule_functions.py those known by
+their rule, which registration/ finds, naming.py names them, drawn.py draws answers, strings.py
+solves letter strings.
 """
 
 from fine.inference.answers import Answer, solve, solve_many
@@ -21,6 +22,8 @@ from fine.inference.functions import Function, explain, function, residual
 from fine.inference.naming import NamedRule
 from fine.inference.puzzle_images import Hints, PuzzleImages
 from fine.inference.reading import Source, read_image
+from fine.inference.registration import Registered, register
+from fine.inference.rule_functions import RuleFunction, load_function
 from fine.inference.strings import RankedRule, TextAnswer, solve_text
 
 __all__ = [
@@ -31,12 +34,16 @@ __all__ = [
     "NamedRule",
     "PuzzleImages",
     "RankedRule",
+    "Registered",
+    "RuleFunction",
     "Source",
     "TextAnswer",
     "draw_answer",
     "explain",
     "function",
+    "load_function",
     "read_image",
+    "register",
     "residual",
     "solve",
     "solve_many",

@@ -1,21 +1,27 @@
-"""Composed functions as objects: applied to images, inverted, combined, compared and named.
+"""Functions as objects: applied to images, inverted, combined, compared and named.
 
-    f = fine.function(x, y, model=model)           # or of several hints: [x1, x2], [y1, y2]
+    f = fine.function(x, y)                        # known by its rule: see rule_functions.py
+    f = fine.function(x, y, model=model)           # composed; of several hints: [x1, x2], [y1, y2]
     f(x2)                                          # the embedding (1, rows, columns) of its result
     f.choose(x2, [a, b, c, d])                     # which of these that is
     f.inverse()(y2), (g @ f)(x2), f.power(2), f.interpolate(g, 0.5)
     f.distance(g), f.nearest(rules="affine"), f.vector()
+    f.rule, f.draw("new.jpg")                      # its rule, found from the pixels of the hints
 
 Images are whatever `read_image` takes. A tensor (b, channels, size, size) is b images, from which b
 functions are composed.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, overload
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.errors import FineError
@@ -31,14 +37,13 @@ from fine.inference.naming import (
 )
 from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
 from fine.inference.reading import Source
+from fine.inference.registration import Registered
+from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
 from fine.inference.verification import Evidence, look
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.rules import rule_set
-
-MOST_TIMES = 1000
-"""The highest power of a function."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +76,44 @@ class Function:
     """Images (b, channels, size, size) that the functions are known to take; compared on these."""
     outputs: tuple[Tensor, ...]
     """Images that they are known to make."""
+    find_exact: Callable[[], RuleFunction] = field(repr=False)
+    """Finds the same function by its rule, when it is first asked for."""
     hints: ReadPuzzle | None = None
     """The images it was composed from, as they were read; None if there are several functions, or
     if it was made from other functions."""
+
+    def __repr__(self) -> str:
+        if len(self) > 1:
+            return f"<{len(self)} functions composed by a model>"
+        if "exact" not in self.__dict__:
+            return "<function composed by a model, f.rule looks for its rule>"
+        return f"<function composed by a model: {self.exact.rule}>"
+
+    @cached_property
+    def exact(self) -> RuleFunction:
+        """The same function by its rule alone, if the pixels of the hints show one.
+
+        An error says that a derived rule has no formula: the function on embeddings is all there
+        is then.
+        """
+        return self.find_exact()
+
+    @property
+    def rule(self) -> Registered:
+        """The rule with its parameters, as the pixels of the hints show it."""
+        return self.exact.rule
+
+    def draw(self, image: Source, **options: Any) -> Any:
+        """What the rule makes of an image at full size; see `RuleFunction.draw`."""
+        return self.exact.draw(image, **options)
+
+    def remap(self, height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The grid of the rule, as OpenCV's remap wants it; see `RuleFunction.remap`."""
+        return self.exact.remap(height, width)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rule as readable JSON; `load_function` reads it."""
+        self.exact.save(path)
 
     def __len__(self) -> int:
         return len(self.on_embeddings)
@@ -90,6 +130,10 @@ class Function:
             inputs=tuple(images[one] for images in self.inputs),
             outputs=tuple(images[one] for images in self.outputs),
             hints=self.hints,
+            find_exact=lambda: _exact_of(
+                [images[one][0] for images in self.inputs],
+                [images[one][0] for images in self.outputs],
+            ),
         )
 
     @property
@@ -122,19 +166,32 @@ class Function:
 
     def inverse(self) -> "Function":
         """The inverse function; `note` says how it was found."""
-        return Function(self.model, self.on_embeddings.inverse(), self.outputs, self.inputs)
+        return Function(
+            self.model,
+            self.on_embeddings.inverse(),
+            self.outputs,
+            self.inputs,
+            lambda: self.exact.inverse(),
+        )
 
     def __matmul__(self, first: "Function") -> "Function":
         """``g @ f`` is f, and then g."""
         self._check_like(first)
         combined = self.on_embeddings.after(first.on_embeddings)
-        return Function(self.model, combined, first.inputs, self.outputs)
+        return Function(
+            self.model, combined, first.inputs, self.outputs, lambda: self.exact @ first.exact
+        )
 
     def power(self, times: float) -> "Function":
         """The function so many times; 1/2 is the square root and −1 the inverse."""
         if not abs(times) <= MOST_TIMES:
             raise FineError(f"power {times}: give a number from −{MOST_TIMES} to {MOST_TIMES}")
-        return replace(self, on_embeddings=self.on_embeddings.power(times), hints=None)
+        return replace(
+            self,
+            on_embeddings=self.on_embeddings.power(times),
+            find_exact=lambda: self.exact.power(times),
+            hints=None,
+        )
 
     def interpolate(self, other: "Function", share: float) -> "Function":
         """Between this function (share 0) and another (share 1)."""
@@ -142,7 +199,12 @@ class Function:
         if not math.isfinite(share):
             raise FineError(f"share is {share}: give a number, such as 0.5 for halfway")
         between = self.on_embeddings.interpolate(other.on_embeddings, share)
-        return replace(self, on_embeddings=between, hints=None)
+        return replace(
+            self,
+            on_embeddings=between,
+            find_exact=lambda: self.exact.interpolate(other.exact, share),
+            hints=None,
+        )
 
     @torch.no_grad()
     def distance(self, other: "Function") -> Tensor:  # (b,)
@@ -202,29 +264,66 @@ class Function:
             )
 
 
+@overload
+def function(
+    x: Hints, y: Hints, *, model: None = None, allow_unexplained: bool = False
+) -> RuleFunction: ...
+@overload
+def function(x: Hints, y: Hints, *, model: FINE, allow_unexplained: bool = False) -> Function: ...
 @torch.no_grad()
-def function(x: Hints, y: Hints, *, model: FINE) -> Function:
+def function(
+    x: Hints, y: Hints, *, model: FINE | None = None, allow_unexplained: bool = False
+) -> Function | RuleFunction:
     """The function that takes x to y; of several hints, the one that best takes each x to its y.
+
+    Without a model it is known by its rule, with parameters found from the pixels at full size; an
+    example that no known rule explains is refused. With a model it is composed on embeddings, which
+    needs no known rule.
 
     Args:
         x: An image, as `read_image` takes it; or several, one for each hint.
         y: What became of it, or of each of them.
         model: A model that composes functions, as `load` returns it.
+        allow_unexplained: Whether to take the nearest rule if none explains the example.
 
     Examples:
         >>> import fine
+        >>> f = fine.function("before.jpg", "after.jpg")  # doctest: +SKIP
+        >>> f.draw("new.jpg").save("answer.jpg")  # doctest: +SKIP
         >>> model = fine.load("all-glyphs")
         >>> f = fine.function("x.png", "y.png", model=model)  # doctest: +SKIP
         >>> x, y = ["x1.png", "x2.png"], ["y1.png", "y2.png"]  # two hints
         >>> f = fine.function(x, y, model=model)  # doctest: +SKIP
     """
-    read = _read_single(x, y)
-    if read is not None:  # each file once
-        x, y = read.images[0::2], read.images[1::2]
-    hints = _read_hints(x, y, model)
+    before, after = hint_lists(x, y)
+    if model is None:
+        return rule_function(before, after, allow_unexplained=allow_unexplained)
+    read = _read_single(before, after)
+    if read is None:
+        hints = _read_hints(before, after, model)
+    else:  # each file once
+        hints = _read_hints(read.images[0::2], read.images[1::2], model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
-    return Function(model, composed, hints.inputs, hints.outputs, read)
+
+    def find_exact() -> RuleFunction:
+        if len(composed) > 1:
+            raise FineError(
+                f"these are {len(composed)} functions: ask for the rule of one, such as f[0].rule"
+            )
+        return _exact_of([_only(one) for one in before], [_only(one) for one in after])
+
+    return Function(model, composed, hints.inputs, hints.outputs, find_exact, read)
+
+
+def _only(source: Source) -> Source:
+    """The one image of a tensor of images."""
+    return source[0] if isinstance(source, Tensor) and source.ndim == 4 else source
+
+
+def _exact_of(before: Sequence[Source], after: Sequence[Source]) -> RuleFunction:
+    found = rule_function(before, after, allow_unexplained=True)
+    return replace(found, allow_unexplained=False)
 
 
 @torch.inference_mode()

@@ -1,7 +1,7 @@
 """Affine maps: as matrices in frame units, as rules, and by the simplest name that fits.
 
-    matrix = matrix_of([rule])                 # 2 × 3, output point -> input point; None: not affine
-    str(simplest_affine(matrix)[0])            # rotation 180°, for a quarter turn twice
+    matrix = matrix_of(rule)               # 2 × 3, output point -> input point; None: not affine
+    str(simplest_affine(matrix))           # rotation 180°, for a quarter turn twice
 
 Two families are here that have no grid, so no puzzle is drawn from them: `affine-map`, which is any
 affine map, and `negative`, which is the negative of the whole image.

@@ -4,8 +4,8 @@
     turn.matrix                                # 2 × 3 in frame units, or None if it is not affine
     turn.sources(points)                       # where each point of the result is read
 
-It is a fine.geometry.point_map.PointMap. A unit of a frame is 16 units of the rules, so rules act on
-the longer side of an image, and along both sides alike.
+It is a fine.geometry.point_map.PointMap. A unit of a frame is 16 units of the rules, so rules act
+on the longer side of an image, and along both sides alike.
 """
 
 from dataclasses import dataclass

@@ -3,9 +3,9 @@
     found = choose(proposals, pairs)
     found.rule, found.errors, found.unexplained, found.explains, found.ambiguous
 
-A rule with more parameters always explains a little more, so it is taken only if it explains clearly
-more. If rules that do clearly different things explain the pairs as well, or if the pairs leave a
-parameter open, the pairs cannot tell, and `ambiguous` says so.
+A rule with more parameters always explains a little more, so it is taken only if it explains
+clearly more. If rules that do clearly different things explain the pairs as well, or if the pairs
+leave a parameter open, the pairs cannot tell, and `ambiguous` says so.
 """
 
 import math
@@ -26,12 +26,19 @@ from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
 """The largest unexplained share of a pair that counts as explained."""
-AS_GOOD, NOISE = 1.15, 0.0015
-"""A simpler rule is taken if its loss is at most AS_GOOD times the lowest, and NOISE more."""
+AS_GOOD, NOISE = 0.15, 0.0015
+"""A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
+less, and NOISE."""
 EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
+ALMOST_ALL = 0.005
+"""A rule that leaves less than this explains a pair as well as any other."""
 APART = 0.03
 """Rules do different things if points move that far apart, in frame units, in the mean."""
+OTHERS = 4
+"""Other rules that are told of."""
+FINEST = 4e-4
+"""Points are never known better than this, in frame units: a fiftieth of a per cent."""
 UNSURE = 0.03
 """Points whose place is this uncertain, in frame units, make a rule ambiguous."""
 
@@ -45,8 +52,8 @@ class Proposal:
     complexity: float
     covariance: NDArray[np.float64] | None = None
     """That of all parameters of the rules, one rule after another."""
-    wander: float = 0.0
-    """How uncertain the places of points are, in frame units."""
+    candidate: Candidate | None = None
+    """Where the rules come from."""
 
     @staticmethod
     def of(one: Candidate, before: tuple[Rule, ...], after: tuple[Rule, ...]) -> "Proposal":
@@ -54,7 +61,7 @@ class Proposal:
         rules = (*before, *rules_of(one.form, one.parameters), *after)
         complexity = one.form.complexity + (len(before) + len(after))
         if one.covariance is None:
-            return Proposal(rules, one.loss, complexity)
+            return Proposal(rules, one.loss, complexity, candidate=one)
         slopes = reported(one.form, one.parameters)
         covariance = slopes @ one.covariance @ slopes.T
         if one.form.name == "square":
@@ -62,12 +69,12 @@ class Proposal:
         lead = sum(len(rule.parameters) for rule in before)
         tail = sum(len(rule.parameters) for rule in after)
         covariance = np.pad(covariance, ((lead, tail), (lead, tail)))
-        return Proposal(rules, one.loss, complexity, covariance, _wander(one))
+        return Proposal(rules, one.loss, complexity, covariance, one)
 
 
-def _wander(one: Candidate) -> float:
-    """The root mean square of the error of points, over a frame."""
-    if one.covariance is None:
+def _wander(one: Candidate | None) -> float:
+    """How uncertain the places of points are over a frame: root mean square, in frame units."""
+    if one is None or one.covariance is None:
         return 0.0
     points = torch.tensor(frame_points(5, 5, unit=2.5).reshape(-1, 2)).float()
 
@@ -125,27 +132,34 @@ class Registered:
 
 def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     """The simplest rule of those that explain pairs about as well as the best."""
-    lowest = min(one.loss for one in proposals)
-    good = [one for one in proposals if one.loss <= AS_GOOD * lowest + NOISE]
-    best = min(good, key=lambda one: (one.complexity, one.loss))
-    rivals = [
-        one
-        for one in proposals
-        if one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE
-        and one.complexity <= best.complexity + 1
-        and _apart(best, one)
-    ]
+    best = min(proposals, key=lambda one: one.loss)
+    for one in sorted(proposals, key=lambda one: (one.complexity, one.loss)):
+        fewer = best.complexity - one.complexity
+        if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + NOISE:
+            best = one
+            break
+    others = [one for one in proposals if one.complexity <= best.complexity + 1]
+    rivals = [one for one in others if _apart(best, one) and _rivals(best, one, pairs)]
     reason = ""
     if rivals:
         words = in_words(rivals[0].rules, ())
         reason = f"{words} explains it as well"
-    elif best.wander > UNSURE:
+    elif _wander(best.candidate) > UNSURE:
         reason = "its parameters can hardly be told from these images"
     order = sorted((one for one in proposals if one is not best), key=lambda one: one.loss)
-    others = [_registered(one, pairs) for one in order if one.loss < math.inf][:6]
+    told = [_registered(one, pairs) for one in order[:OTHERS] if one.loss < math.inf]
     return replace(
-        _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(others)
+        _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(told)
     )
+
+
+def _rivals(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
+    """Whether another rule explains pairs as well as the best."""
+    if one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE:
+        return True
+    if one.loss > 0.2:
+        return False
+    return unexplained_share(RuleMap(one.rules), pairs) < ALMOST_ALL
 
 
 def nothing_to_see(pairs: Sequence[Pair]) -> Registered:
@@ -168,7 +182,9 @@ def _errors(one: Proposal) -> tuple[tuple[float, ...], ...]:
     counts = [len(rule.parameters) for rule in one.rules]
     if one.covariance is None or len(one.covariance) != sum(counts):
         return tuple((0.0,) * count for count in counts)
-    every = np.sqrt(np.maximum(np.diagonal(one.covariance), 0)).tolist()
+    # However small its noise, no pair tells places better than to a part of a pixel.
+    wider = max(1.0, FINEST / max(_wander(one.candidate), 1e-9)) if one.candidate else 1.0
+    every = (wider * np.sqrt(np.maximum(np.diagonal(one.covariance), 0))).tolist()
     ends = np.cumsum(counts).tolist()
     return tuple(tuple(every[end - count : end]) for count, end in zip(counts, ends, strict=True))
 
@@ -205,8 +221,7 @@ def _share_of(rule: RuleMap, pair: Pair, side: int) -> float:
         if rule.negative:
             made = 1 - read
         depth = (level.reach - sources.abs()).amin(-1)
-        margin = 2 * float(level.reach.max()) / max(level.x.shape[-2:])
-        inside, beyond = depth > margin, depth < -margin
+        inside, beyond = depth > level.margin, depth < -level.margin
         left += float((made - level.y).square()[inside].sum())
         if bool(beyond.any()):
             left += float((level.y[beyond] - level.y[beyond].median()).square().sum())
@@ -214,4 +229,4 @@ def _share_of(rule: RuleMap, pair: Pair, side: int) -> float:
         if bool(counted.any()):
             values = level.y[counted]
             whole += float((values - values.mean()).square().sum())
-    return min(left / max(whole, 1e-6), 9.99)
+    return min(left / max(whole, 1e-6), 1.0)

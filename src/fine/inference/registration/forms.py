@@ -1,4 +1,4 @@
-"""Rules while their parameters move: many candidates of a form at once, and how points depend on it.
+"""Rules while their parameters move: many candidates of a form at once.
 
     form = FORMS["rotation"]
     matrices = form.matrices(np.array([[37.2], [217.2]]))       # (2, 2, 3), in frame units
@@ -7,7 +7,7 @@ The formulas are those of the families, in their parameters, for a whole batch; 
 them. `warped` forms are a wave or a fisheye, alone, or before or after any affine map.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ from fine.rules.affine import affine_rule, inverted, named_square
 
 Parameters = NDArray[np.float64]
 """(candidates, parameters)"""
+Matrices = NDArray[np.float64]
+"""(candidates, 2, 3)"""
 
 
 @dataclass(frozen=True)
@@ -28,54 +30,58 @@ class AffineForm:
     """A family of affine maps: parameters -> matrices from output points to input points."""
 
     name: str
-    matrices: Callable[[Parameters], NDArray[np.float64]]  # (k, p) -> (k, 2, 3)
+    matrices: Callable[[Parameters], Matrices]
     steps: tuple[float, ...]
     """A small change of each parameter, for slopes; 0: the parameter is a choice and stays."""
     complexity: int
     """How much a family can explain by itself; of two that explain as much, the lower is taken."""
 
 
-def _assembled(entries: list[list[NDArray[np.float64] | float]]) -> NDArray[np.float64]:
-    shape = np.broadcast_shapes(*(np.shape(entry) for row in entries for entry in row))
-    rows = [np.stack([np.broadcast_to(entry, shape) for entry in row], -1) for row in entries]
-    return np.stack(rows, axis=-2)
+Entry = NDArray[np.float64] | float
 
 
-def _translations(p: Parameters) -> NDArray[np.float64]:
+def _assembled(count: int, first: Sequence[Entry], second: Sequence[Entry]) -> Matrices:
+    """Matrices from their two rows; an entry is a number, or one for each matrix."""
+    matrices = np.zeros((count, 2, len(first)))
+    for row, entries in enumerate((first, second)):
+        for column, entry in enumerate(entries):
+            matrices[:, row, column] = entry
+    return matrices
+
+
+def _translations(p: Parameters) -> Matrices:
     right, down = p.T / HALF
-    return _assembled([[1.0, 0.0, -right], [0.0, 1.0, -down]])
+    return _assembled(len(p), (1.0, 0.0, -right), (0.0, 1.0, -down))
 
 
-def _rotations(p: Parameters) -> NDArray[np.float64]:
+def _rotations(p: Parameters) -> Matrices:
     angle = np.radians(p[:, 0])
     cos, sin = np.cos(angle), np.sin(angle)
-    return _assembled([[cos, -sin, 0.0], [sin, cos, 0.0]])
+    return _assembled(len(p), (cos, -sin, 0.0), (sin, cos, 0.0))
 
 
-def _scales(p: Parameters) -> NDArray[np.float64]:
+def _scales(p: Parameters) -> Matrices:
     inverse = 1 / p[:, 0]
-    return _assembled([[inverse, 0.0, 0.0], [0.0, inverse, 0.0]])
+    return _assembled(len(p), (inverse, 0.0, 0.0), (0.0, inverse, 0.0))
 
 
-def _stretches(p: Parameters) -> NDArray[np.float64]:
+def _stretches(p: Parameters) -> Matrices:
     wide, high = 1 / p.T
-    return _assembled([[wide, 0.0, 0.0], [0.0, high, 0.0]])
+    return _assembled(len(p), (wide, 0.0, 0.0), (0.0, high, 0.0))
 
 
-def _shears(p: Parameters) -> NDArray[np.float64]:
+def _shears(p: Parameters) -> Matrices:
     across, down = np.tan(np.radians(p.T))
-    return _assembled([[1 + across * down, -across, 0.0], [-down, 1.0, 0.0]])
+    return _assembled(len(p), (1 + across * down, -across, 0.0), (-down, 1.0, 0.0))
 
 
-def _squares(p: Parameters) -> NDArray[np.float64]:
+def _squares(p: Parameters) -> Matrices:
     a, b, c, d = p.T
-    determinant = a * d - b * c
-    return _assembled(
-        [[d / determinant, -b / determinant, 0.0], [-c / determinant, a / determinant, 0.0]]
-    )
+    a, b, c, d = p.T / (a * d - b * c)
+    return _assembled(len(p), (d, -b, 0.0), (-c, a, 0.0))
 
 
-def _similarities(p: Parameters) -> NDArray[np.float64]:
+def _similarities(p: Parameters) -> Matrices:
     mirrored, degrees, factor, right, down = p.T
     linear = _rotations(degrees[:, None])[..., :2] / factor[:, None, None]
     linear[:, 0] *= (1 - 2 * mirrored)[:, None]
@@ -83,7 +89,7 @@ def _similarities(p: Parameters) -> NDArray[np.float64]:
     return np.concatenate((linear, -linear @ moved), axis=-1)
 
 
-def _affine_maps(p: Parameters) -> NDArray[np.float64]:
+def _affine_maps(p: Parameters) -> Matrices:
     return p.reshape(-1, 2, 3)
 
 
@@ -114,7 +120,7 @@ def _fisheyes(points: Tensor, p: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Bend:
-    """A family of maps that are not affine: (points, parameters) -> the points they are read from."""
+    """A family of maps that are not affine: (points, parameters) -> the points read."""
 
     name: str
     sources: Callable[[Tensor, Tensor], Tensor]

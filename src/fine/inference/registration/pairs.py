@@ -19,8 +19,10 @@ from torch import Tensor
 
 from fine.geometry.frame import unit_of
 
-LONGEST = 1024
+LONGEST = 512
 """Pixels of the longer side of x that are kept: more would say nothing about the parameters."""
+MARGIN = 1.75
+"""Pixels on both sides of a border that resampling, smoothing and compression mix; 1 if few."""
 FLAT = 1e-4
 """Variance of an image with nothing to see: a hundredth of its range."""
 
@@ -39,10 +41,14 @@ class Level:
     """(2,): half the width and half the height of x."""
     pixel: float
     """The size of a pixel of y."""
+    margin: float
+    """To both sides of the border of x nothing is predicted so far: pixels there mix both."""
     fills: Tensor
     """(fills, n): squared distance of y to each colour that may fill what a rule uncovers."""
     variance: float
     """That of y over the whole frame."""
+    baseline: float
+    """The mean saturated error of the one colour that explains y best."""
     shape: tuple[int, int]
     """Height and width of y here."""
 
@@ -122,14 +128,19 @@ class Pair:
         points = _points(height, width, self.out, self.unit)
         values = y.flatten()
         reach = torch.tensor([self.size[1], self.size[0]]) / (2 * self.unit)
+        variance = float(values.var(correction=0)) + FLAT / 10
+        fills = (values - self._fills(y)[:, None]).square()
+        plain = torch.cat((fills, (values - values.mean()).square()[None]))
         return Level(
             x=torch.stack((x[0], *slopes))[None],
             y=values,
             points=points,
             reach=reach,
             pixel=self.out[1] / width / self.unit,
-            fills=(values - self._fills(y)[:, None]).square(),
-            variance=float(values.var(correction=0)) + FLAT / 10,
+            margin=2 * float(reach.max()) / max(x.shape[1:]) * (MARGIN if side > 40 else 1.0),
+            fills=fills,
+            variance=variance,
+            baseline=float(saturated(plain, variance).mean(1).min()),
             shape=(height, width),
         )
 
@@ -156,7 +167,8 @@ def _reduced(image: Tensor, factor: float) -> Tensor:
     if factor >= 1.0:
         return image
     height, width = (max(2, round(side * factor)) for side in image.shape[-2:])
-    return F.interpolate(image[None], size=(height, width), mode="area")[0]
+    # Not by areas of whole pixels, whose centres are not where the smaller pixels are.
+    return F.interpolate(image[None], size=(height, width), mode="bilinear", antialias=True)[0]
 
 
 def _smoothed(image: Tensor) -> Tensor:  # (1, h, w)
@@ -175,6 +187,11 @@ def _principal_colour(x: Tensor, y: Tensor) -> Tensor:  # (channels,)
     direction = torch.linalg.eigh(colours @ colours.T).eigenvectors[:, -1]
     direction = direction * direction.sum().sign().add(0.5).sign()
     return (direction / direction.abs().sum()).float()
+
+
+def saturated(squares: Tensor, variance: float) -> Tensor:
+    """Squared errors of which none counts for more than the variance of y."""
+    return squares / (1 + squares / variance)
 
 
 def _border(image: Tensor) -> Tensor:  # (h, w) -> (n,)

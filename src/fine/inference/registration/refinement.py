@@ -8,7 +8,7 @@ once. Levenberg–Marquardt steps lower the mean error of all pairs together.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.inference.registration.forms import AffineForm, BentForm, Form, Parameters
-from fine.inference.registration.pairs import Level, Pair
+from fine.inference.registration.pairs import Level, Pair, saturated
 
 LEAST_SHOWN = 0.02
 """Least share of y that must come from within x."""
-MARGIN = 0.75
-"""Pixels to both sides of the border of x where nothing is predicted: they mix both."""
 CORRELATED = 6.0
 """Errors of neighbouring pixels go together: about so many of them count as one."""
 _WIDEST = 6
@@ -36,7 +34,7 @@ class Candidate:
     form: Form
     parameters: NDArray[np.float64]
     loss: float = math.inf
-    """Saturated squared error, in variances of y: 0 is a perfect explanation."""
+    """Saturated squared error; 0 is a perfect explanation, 1 is no better than one colour."""
     covariance: NDArray[np.float64] | None = None
     """That of the errors of the parameters, once refined."""
 
@@ -103,8 +101,7 @@ def _descend(group: list[Candidate], levels: Sequence[Level], steps: int) -> lis
         moved = best - _step(fit, damping, movable)
         trial = _fit(forms, moved, levels)
         lower = (trial.loss < fit.loss) & ~idle
-        gain = np.where(lower, fit.loss - trial.loss, 0)
-        idle |= lower & (gain < 1e-4 * fit.loss + 1e-7)
+        idle |= lower & (trial.loss > (1 - 1e-4) * fit.loss - 1e-7)
         best[lower] = moved[lower]
         for name in ("loss", "square", "slope", "noise"):
             getattr(fit, name)[lower] = getattr(trial, name)[lower]
@@ -197,15 +194,15 @@ def _matrices(
         assert isinstance(form, AffineForm)
         rows = [row for row, other in enumerate(forms) if other is form]
         own = parameters[rows][:, : len(form.steps)]
+        changes = np.diag(form.steps)  # all at once: a matrix for itself and two for each slope
+        tried = np.stack((own, *(own + one for one in (*changes, *-changes))))
         with np.errstate(all="ignore"):  # a wild step is told by its loss
-            matrices[rows] = form.matrices(own)
-            for place, step in enumerate(form.steps):
-                if not step:
-                    continue
-                change = np.zeros(len(form.steps))
-                change[place] = step
-                difference = form.matrices(own + change) - form.matrices(own - change)
-                slopes[rows, place] = difference.reshape(-1, 6) / (2 * step)
+            made = form.matrices(tried.reshape(-1, len(changes))).reshape(*tried.shape[:2], 6)
+        matrices[rows] = made[0].reshape(-1, 2, 3)
+        steps = np.array(form.steps)
+        ahead, behind = made[1 : 1 + len(steps)], made[1 + len(steps) :]
+        moves = (ahead - behind) / np.where(steps > 0, 2 * steps, 1)[:, None, None]
+        slopes[rows, : len(steps)] = moves.transpose(1, 0, 2)
     return np.nan_to_num(matrices, nan=1e3, posinf=1e3, neginf=-1e3), np.nan_to_num(slopes)
 
 
@@ -254,7 +251,7 @@ def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
     fill = beyond @ saturated(level.fills, variance).T  # (k, fills)
     counted = explained + beyond.sum(1)
     left = (within * squares * saturation).sum(1) + fill.min(1).values
-    loss = left / (counted.clamp(min=1) * variance)
+    loss = left / (counted.clamp(min=1) * level.baseline)
     loss = torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
     loss = torch.where(loss.isnan(), torch.inf, loss)
     weights = within * saturation.square()
@@ -271,13 +268,8 @@ def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
     left = (within * saturated((read - level.y).square(), level.variance)).sum(1)
     left = left + (beyond @ saturated(level.fills, level.variance).T).min(1).values
     explained = within.sum(1)
-    loss = left / ((explained + beyond.sum(1)).clamp(min=1) * level.variance)
+    loss = left / ((explained + beyond.sum(1)).clamp(min=1) * level.baseline)
     return torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
-
-
-def saturated(squares: Tensor, variance: float) -> Tensor:
-    """Squared errors of which none counts for more than the variance of y."""
-    return squares / (1 + squares / variance)
 
 
 def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k, c, n)
@@ -291,5 +283,4 @@ def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k
 def inside_and_outside(level: Level, sources: Tensor) -> tuple[Tensor, Tensor]:  # (k, n) each
     """Which pixels of y are read within x, and which beyond it; those at its border are neither."""
     depth = (level.reach - sources.abs()).amin(-1)
-    margin = MARGIN * 2 * float(level.reach.max()) / max(level.x.shape[-2:])
-    return (depth > margin).float(), (depth < -margin).float()
+    return (depth > level.margin).float(), (depth < -level.margin).float()

@@ -14,8 +14,14 @@ from torch import Tensor
 
 from fine.errors import FineError, unknown
 from fine.inference.registration import settings
-from fine.inference.registration.choice import Proposal, Registered, choose, nothing_to_see
-from fine.inference.registration.forms import BENT_FORMS, FORMS, AffineForm, BentForm, Form
+from fine.inference.registration.choice import (
+    Proposal,
+    Registered,
+    choose,
+    nothing_to_see,
+    unexplained_share,
+)
+from fine.inference.registration.forms import BENT_FORMS, FORMS, AffineForm, BentForm
 from fine.inference.registration.pairs import Pair
 from fine.inference.registration.refinement import Candidate, refined
 from fine.inference.registration.settings import Setting
@@ -25,9 +31,11 @@ from fine.inference.registration.starts import (
     family_starts,
     form_of,
     resizing_starts,
+    swap_losses,
 )
-from fine.rules import FAMILIES, Rule
-from fine.rules.affine import AFFINE, NEGATIVE, affine_candidates, matrix_of
+from fine.rules import Rule
+from fine.rules.affine import NEGATIVE, affine_candidates, matrix_of
+from fine.rules.rule_map import RuleMap
 
 REGISTERED_FAMILIES = (
     *("square", "translation", "rotation", "scale", "stretch", "shear", "any-mix", "affine-map"),
@@ -35,11 +43,13 @@ REGISTERED_FAMILIES = (
 )
 """Families that pairs are explained by; `any-mix` and `affine-map` stand for mixes."""
 SIDES = (32, 64, 128, 256)
-"""Longer sides of the images that parameters are refined on, as far as the images have so many."""
-POLISHED = (512, 1024)
-"""Sides at which the chosen rule is refined at last."""
-CLEAR = 0.02
-"""A loss below which no mix is looked for."""
+"""Longer sides that parameters are refined on; smaller images end at their own."""
+POLISHED = 512
+"""The side at which the chosen rule is refined at last."""
+CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
+"""Unexplained shares below which no mix is looked for; few pixels are never explained so well."""
+SMALL = 48
+"""Pixels of a side below which an image is small."""
 BEHIND = 6.0
 """A candidate whose loss is so many times that of the best one is given up."""
 STEPS = 14
@@ -77,8 +87,7 @@ def register(
         search = _Search(pairs, tuple(families))
         items = search.first(starts)
         proposals = search.choices()
-        lowest = min([one.loss for _, one in items] + [one.loss for one in proposals])
-        if mixes and lowest > CLEAR:
+        if mixes and not search.settled(items, proposals):
             items = search.thin(items + search.mixes(items), kept=2)
         items = search.finished(items)
         proposals += [_proposal(setting, one) for setting, one in items]
@@ -92,7 +101,8 @@ class _Search:
     def __init__(self, pairs: list[Pair], families: tuple[str, ...]):
         self.plain, self.families = Setting(pairs), families
         self.side = min(pair.side for pair in pairs)
-        self.sides = [side for side in SIDES if side <= self.side] or [max(8, self.side)]
+        self.sides = [side for side in SIDES if side < 0.8 * self.side][:3]
+        self.sides.append(max(8, min(self.side, SIDES[-1])))
 
     def first(self, starts: Sequence[Rule]) -> list[Item]:
         """Single families, from their grids or from given rules, and any affine map near them."""
@@ -102,7 +112,8 @@ class _Search:
         else:
             found = self._affine_starts(pairs)
             found += family_starts(pairs, [name for name in ("wave", "fisheye") if name in names])
-        items = self.refined([(self.plain, one) for one in found], 0)
+        items = self.refined([(self.plain, one) for one in found], 0, steps=5)
+        items = self.refined(self.thin(items, kept=2), 0)
         return self.thin(items + self.refined(self._nested(items), 0), kept=2)
 
     def _affine_starts(self, pairs: Sequence[Pair], kept: int = 3) -> list[Candidate]:
@@ -122,7 +133,7 @@ class _Search:
         """The best candidates again, with more freedom."""
         found: list[Item] = []
         affine = [item for item in items if isinstance(item[1].form, AffineForm)]
-        for setting, one in sorted(affine, key=_loss)[:2]:
+        for setting, one in sorted(affine, key=_loss)[:1]:
             assert isinstance(one.form, AffineForm)
             matrix = one.form.matrices(one.parameters[None])[0]
             for name in ("any-mix", "affine-map"):
@@ -132,7 +143,7 @@ class _Search:
                     ]
         bent = [item for item in items if isinstance(item[1].form, BentForm)]
         for setting, one in sorted(bent, key=_loss)[:1]:
-            if "affine-map" in self.families and one.loss < 2 * min(map(_loss, items)) + CLEAR:
+            if "affine-map" in self.families and one.loss < 2 * min(map(_loss, items)) + 0.02:
                 parameters = np.concatenate((one.parameters, np.eye(2, 3).flatten()))
                 form = BENT_FORMS[f"{one.form.name}+affine"]
                 found.append((setting, Candidate(form, parameters)))
@@ -141,18 +152,15 @@ class _Search:
     def choices(self) -> list[Proposal]:
         """Families without parameters to move: swaps, and negatives of a part."""
         found: list[Proposal] = []
-        unchanged = Candidate(FORMS["square"], np.array([1.0, 0, 0, 1]))
         if "swap" in self.families:
-            tried = settings.swaps(self.plain.pairs, last=False)
-            made = [self.refined([(setting, unchanged)], -1)[0] for setting in tried]
-            if made:
-                setting, one = min(made, key=_loss)
-                found.append(Proposal(setting.before, one.loss, 0.5))
+            swapped = sorted(swap_losses(self.plain.pairs), key=lambda one: one[1])
+            found += [Proposal((rule,), loss, 0.5) for rule, loss in swapped[:2]]
         if "black-white" in self.families:
-            cut = settings.part_negative(self.plain.pairs, self.sides[-1])
+            side = min(self.side, POLISHED)
+            cut = settings.part_negative(self.plain.pairs, side)
             if cut is not None:
                 rule, loss = cut
-                pixel = 32 / self.sides[-1]
+                pixel = 32 / side
                 error = np.zeros((len(rule.parameters), len(rule.parameters)))
                 if rule.family is not NEGATIVE:
                     error[1, 1] = (pixel / 2) ** 2
@@ -164,26 +172,28 @@ class _Search:
         if "affine-map" not in self.families and "any-mix" not in self.families:
             return []
         found = self._similar(self.plain, "similar")
-        if self._settled(found):
+        if self.settled(found):
             return found
         if "black-white" in self.families:
             negative = settings.negative(self.plain.pairs)
             one = [(negative, start) for start in self._affine_starts(negative.pairs, kept=2)]
             found += self.thin(self.refined(one, 0), kept=1)
             found += self._similar(negative, "similar")
-        if self._settled(found):
+        if self.settled(found):
             return found
         found += self._similar(self.plain, "stretched")
-        if self._settled(found):
+        if self.settled(found):
             return found
         found += self._bent(found + before)
-        if self._settled(found):
+        if self.settled(found):
             return found
         return found + self._swapped()
 
-    @staticmethod
-    def _settled(items: list[Item]) -> bool:
-        return min((one.loss for _, one in items), default=1.0) < CLEAR
+    def settled(self, items: list[Item], others: Sequence[Proposal] = ()) -> bool:
+        """Whether the best candidate explains the pairs so well that nothing else is tried."""
+        best = min([*(_proposal(*item) for item in items), *others], key=lambda one: one.loss)
+        left = unexplained_share(RuleMap(best.rules), self.plain.pairs, side=self.sides[0])
+        return left < (CLEAR if self.sides[0] > SMALL or self.side > SMALL else CLEAR_IF_SMALL)
 
     def _similar(self, setting: Setting, bank: str, kept: int = 8) -> list[Item]:
         """The affine maps that start from a bank."""
@@ -330,10 +340,7 @@ def _polished(found: Registered, items: list[Item], pairs: list[Pair]) -> Regist
     if not chosen or side <= SIDES[-1]:
         return found
     setting, one = chosen[0]
-    for longer in POLISHED:
-        one = refined([one], setting.pairs, side=min(longer, side), steps=3)[0]
-        if longer >= side:
-            break
+    one = refined([one], setting.pairs, side=min(POLISHED, side), steps=4)[0]
     return found.polished(_proposal(setting, one))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fine.inference.registration.pairs import Pair
+from fine.inference.registration.pairs import Pair, saturated
 from fine.rules import FAMILIES, Rule, apply_rules
 from fine.rules.affine import NEGATIVE
 
@@ -34,7 +34,7 @@ def negative(pairs: Sequence[Pair]) -> Setting:
     return Setting(changed, after=(Rule(NEGATIVE, ()),))
 
 
-def swaps(pairs: Sequence[Pair], *, last: bool = True) -> list[Setting]:
+def swaps(pairs: Sequence[Pair]) -> list[Setting]:
     """Every swap of quarters, before anything else and after it; none if a frame is not square."""
     frames = [frame for pair in pairs for frame in (pair.size, pair.out)]
     if any(height != width for height, width in frames):
@@ -49,9 +49,8 @@ def swaps(pairs: Sequence[Pair], *, last: bool = True) -> list[Setting]:
         back = Rule(FAMILIES["swap"], tuple(float(origins.index(q)) for q in range(4)))
         first = [pair.changed(apply_rules(pair.x, [rule]), pair.y) for pair in pairs]
         found.append(Setting(first, before=(rule,)))
-        if last:
-            undone = [pair.changed(pair.x, apply_rules(pair.y, [back])) for pair in pairs]
-            found.append(Setting(undone, after=(rule,)))
+        undone = [pair.changed(pair.x, apply_rules(pair.y, [back])) for pair in pairs]
+        found.append(Setting(undone, after=(rule,)))
     return found
 
 
@@ -67,7 +66,7 @@ def part_negative(pairs: Sequence[Pair], side: int) -> tuple[Rule, float] | None
             return None
         white = float(pair.grey(torch.ones_like(pair.x[:, :1, :1])))
         errors = torch.stack(((x - y).square(), (white - x - y).square()))
-        errors = errors / (1 + errors / level.variance) / level.variance
+        errors = saturated(errors, level.variance) / level.baseline
         total = errors if total is None else total + errors
     assert total is not None
     best: tuple[float, Rule] | None = None

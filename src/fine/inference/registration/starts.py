@@ -17,9 +17,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fine.geometry.warp import HALF
 from fine.inference.registration.forms import BENT_FORMS, FORMS, AffineForm, Form
 from fine.inference.registration.pairs import Level, Pair
-from fine.inference.registration.refinement import Candidate, losses, saturated
+from fine.inference.registration.refinement import Candidate, losses
+from fine.rules import FAMILIES, Rule
 from fine.rules.continuous import _SQUARE
 
 COARSE = 32
@@ -29,7 +31,7 @@ KEPT = 3
 BANK_SIDE = 24
 _CANVAS = 64  # pixels of the frame in which images of the bank are moved
 
-_ANGLES = [(5.0 * k,) for k in range(72)]
+_ANGLES: list[tuple[float, ...]] = [(5.0 * k,) for k in range(72)]
 _FACTORS = [math.exp(k / 8) for k in range(-10, 11)]
 _TANGENTS = [math.degrees(math.atan(k / 4)) for k in range(-8, 9)]
 
@@ -105,6 +107,22 @@ def _grid_sources(name: str, height: int, width: int, left: float, top: float) -
         matrices = torch.from_numpy(form.matrices(parameters)).float()
         return points @ matrices[:, :, :2].transpose(1, 2) + matrices[:, None, :, 2]
     return form.sources(points, parameters)
+
+
+def swap_losses(pairs: Sequence[Pair]) -> list[tuple[Rule, float]]:
+    """What each swap of quarters leaves unexplained; none if a frame is no square, or changes."""
+    if any(height != width for pair in pairs for height, width in (pair.size, pair.out)):
+        return []
+    if any(pair.size != pair.out for pair in pairs):
+        return []
+    rules = [Rule(FAMILIES["swap"], parameters) for parameters in FAMILIES["swap"].grid[1:]]
+    total = torch.zeros(len(rules))
+    for pair in pairs:
+        level = pair.level(min(2 * COARSE, pair.side))
+        points = level.points.double() * HALF
+        sources = [rule.family.source(points, *rule.parameters) / HALF for rule in rules]
+        total = total + losses(level, torch.stack(sources).float())
+    return list(zip(rules, (total / len(pairs)).tolist(), strict=True))
 
 
 def resizing_starts(pairs: Sequence[Pair], names: Sequence[str]) -> list[Candidate]:
@@ -206,27 +224,50 @@ def _moved_losses(pair: Pair, bank: Linear) -> Tensor:  # (k, canvas, canvas)
     top, left = (_CANVAS - height) // 2, (_CANVAS - width) // 2
     seen, shown = _bank_images(level, bank, height % 2, width % 2)  # (k, canvas, canvas) each
     around = (left, _CANVAS - width - left, top, _CANVAS - height - top)
-    frame = F.pad(torch.ones(1, height, width), around)[0]
-    y = F.pad(level.y.view(1, height, width), around)[0]
-    fill = saturated(level.fills, level.variance).min(0).values.view(1, height, width)
-    uncovered = F.pad(fill, around)[0]
-    spectra = torch.fft.rfft2(torch.stack((frame, y, y.square() - uncovered)))
-    shown_seen = torch.fft.rfft2(shown * seen)
-    shown_square = torch.fft.rfft2(shown * seen.square())
-    mask = torch.fft.rfft2(shown)
-    product = (
-        shown_square.conj() * spectra[0]
-        - 2 * shown_seen.conj() * spectra[1]
-        + mask.conj() * spectra[2]
-    )
-    surface = torch.fft.irfft2(product, s=(_CANVAS, _CANVAS)) + uncovered.sum()
-    surface = surface / (height * width * level.variance)
-    area = torch.fft.irfft2(mask.conj() * spectra[0], s=(_CANVAS, _CANVAS))
+    counted = ~_filled(level)
+    frame = F.pad(counted[None].float(), around)[0]
+    y = F.pad(level.y.view(1, height, width), around)[0] * frame
+    shown_seen = torch.fft.rfft2(shown * seen).conj()
+    shown_square = torch.fft.rfft2(shown * seen.square()).conj()
+    mask = torch.fft.rfft2(shown).conj()
+    spectra = torch.fft.rfft2(torch.stack((frame, y)))
+    explained = shown_square * spectra[0] - 2 * shown_seen * spectra[1]
+    surface = torch.full(shown.shape, torch.inf)
+    for fill in _likely_fills(level):
+        uncovered = F.pad(fill.view(1, height, width), around)[0] * frame
+        beside = torch.fft.rfft2(y.square() - uncovered)
+        left = torch.fft.irfft2(explained + mask * beside, s=(_CANVAS, _CANVAS))
+        surface = torch.minimum(surface, left + uncovered.sum())
+    variance = float(level.y.view(height, width)[counted].var()) + 1e-4
+    surface = surface / (float(frame.sum()) * variance)
+    area = torch.fft.irfft2(mask * spectra[0], s=(_CANVAS, _CANVAS))
     reach_rows, reach_columns = (_CANVAS - height) // 2, (_CANVAS - width) // 2
     rows = torch.tensor([abs(_signed(k)) <= reach_rows for k in range(_CANVAS)])
     columns = torch.tensor([abs(_signed(k)) <= reach_columns for k in range(_CANVAS)])
     allowed = rows[:, None] & columns & (area > 0.04 * height * width)
     return torch.where(allowed, surface, torch.inf)
+
+
+def _filled(level: Level) -> Tensor:  # (h, w)
+    """Pixels of y that are certainly uncovered: of a corner's colour, which x hardly has.
+
+    Their contrast would outweigh everything else that y shows.
+    """
+    y, x = level.y.view(level.shape), level.x[0, 0]
+    filled = torch.zeros(level.shape, dtype=torch.bool)
+    for corner in (y[0, 0], y[0, -1], y[-1, 0], y[-1, -1]):
+        if float(((x - corner).abs() < 0.04).float().mean()) < 0.02:
+            filled |= (y - corner).abs() < 0.04
+    wider = F.max_pool2d(filled[None].float(), 3, stride=1, padding=1)[0] > 0
+    return wider if float(wider.float().mean()) < 0.7 else torch.zeros_like(wider)
+
+
+def _likely_fills(level: Level) -> Tensor:  # (2, n)
+    """The two fills that most pixels of y have the colour of."""
+    alike = (level.fills < 0.03**2).sum(1)
+    first = int(alike.argmax())
+    rest = torch.where((level.fills[:, 0] - level.fills[first, 0]).abs() < 1e-3, -1, alike)
+    return level.fills[[first, int(rest.argmax())]]
 
 
 def _bank_images(
