@@ -11,6 +11,7 @@ SCRIPTS = (
     "rendering.py",
     "step.py",
     "memory.py",
+    "any_backbone.py",
     "specs.py",
     "models.py",
     "ratios.py",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOMES` says the same 
         solve_text,
     )
     from fine.models import make_model, register_model
+    from fine.models.any_backbone import WeightMemory, compose_weights
     from fine.models.fine import FINE, FINEConfig
     from fine.pretrained import load
     from fine.puzzles import Puzzles, Task, Variant, draw_puzzles
@@ -63,6 +64,8 @@ __all__ = [  # noqa: RUF022 (in groups)
     # Models
     "FINE",
     "FINEConfig",
+    "WeightMemory",
+    "compose_weights",
     "load",
     "make_model",
     "register_model",
@@ -113,6 +116,7 @@ _HOMES = {
         *("register", "solve", "solve_many", "solve_text"),
     ),
     "models": ("make_model", "register_model"),
+    "models.any_backbone": ("WeightMemory", "compose_weights"),
     "models.fine": ("FINE", "FINEConfig"),
     "pretrained": ("load",),
     "puzzles": ("Puzzles", "Task", "Variant", "draw_puzzles"),

@@ -22,6 +22,8 @@ SHAPES = {
     "scaling": (3, 3),
     "fresh": (2, 10),
     "distractors": (8, 9),
+    "readings": (4, 7),
+    "readings-others": (6, 4),
     "longer": (3, 4),
     "hints": (14, 4),
     "hints-by-family": (35, 4),
@@ -38,6 +40,8 @@ SHAPES = {
     "strings": (2, 4),
     "continual": (6, 2),
     "memory": (7, 2),
+    "since-2021": (7, 10),
+    "since-2021-unseen": (7, 9),
 }
 
 
@@ -105,6 +109,23 @@ def test_fresh_is_table_1_with_new_puzzles():
         same = table.place("fine", place.column).cell.config
         training = replace(same.training, resample_each_epoch=place.row == "new ones")
         assert place.cell.config == replace(same, training=training)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("since-2021", "table1"), ("since-2021-unseen", "table4")]
+)
+def test_models_since_2021_are_trained_like_ours(name, table):
+    experiment, paper = make_experiment(name), make_experiment(table)
+    assert experiment.columns == paper.columns
+    for place in experiment.places:
+        ours = paper.place("fine", place.column).cell.config
+        training = place.cell.config.training
+        assert place.cell.config.task == ours.task and place.paper is None
+        assert training.resample_each_epoch and training.augment_images == "turns"
+        plain = replace(training, resample_each_epoch=False, augment_images=False)
+        assert replace(plain, conjugate=ours.training.conjugate) == ours.training
+        settings = ours.settings if place.row == "fine" else {}
+        assert (place.cell.config.model, place.cell.config.settings) == (place.row, settings)
 
 
 def test_continual_learns_together_or_by_a_strategy():

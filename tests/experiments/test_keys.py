@@ -28,10 +28,11 @@ OLD = json.loads((HERE / "old_configurations.json").read_text())
 FOUND = {
     **{"table1": 80, "table4": 63, "table2": 72, "table3": 12, "figure-memories": 1},
     **{"figure-training-size": 3, "scaling": 2, "fresh": 14, "longer": 10, "hints": 56},
-    **{"distractors": 36},
+    **{"distractors": 36, "readings": 2, "readings-others": 0},
     **{"hints-by-family": 140, "backwards": 56, "chains": 12, "powers": 40, "odd-one-out": 6},
     **{"trained-for-it": 8, "noticing": 21, "refusing": 7, "calibration": 4, "slots": 54},
     **{"figure-map": 2, "strings": 8, "continual": 8, "memory": 14},
+    **{"since-2021": 0, "since-2021-unseen": 0},
 }
 """Cells of each experiment that have been run: at least so many records are in the ledger."""
 

@@ -88,4 +88,4 @@ def test_loading_twice_is_loading_once(data_root: Path) -> None:
 
 def test_every_official_source_has_a_reader() -> None:
     assert list(READERS) == list(OFFICIAL)
-    assert SOURCES == ("omniglot", "cifar100", "mnist", "glyphs", "folder:PATH")
+    assert SOURCES == ("omniglot", "cifar100", "mnist", "cutouts", "glyphs", "folder:PATH")

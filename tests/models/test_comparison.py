@@ -15,8 +15,15 @@ from fine.puzzles.task import Task
 from fine.training import train
 from fine.training.protocols import Training
 from fine.training.run import Run, RunConfig
+from support.slow_models import (
+    slow_abstractor,
+    slow_corel_net,
+    slow_dual_attention,
+    slow_inlay,
+)
 
-SEQUENCE_MODELS = ["relation-net", "predi-net", "transformer", "esbn"]
+SINCE_2021 = ["corel-net", "abstractor", "inlay", "dual-attention"]
+SEQUENCE_MODELS = ["relation-net", "predi-net", "transformer", "esbn", *SINCE_2021]
 COMPARISON_MODELS = [*SEQUENCE_MODELS, "hyper-net"]
 every_model = pytest.mark.parametrize("name", COMPARISON_MODELS)
 
@@ -138,6 +145,10 @@ SLOW = {
     "transformer": slow_transformer,
     "esbn": slow_esbn,
     "hyper-net": slow_hyper_net,
+    "corel-net": slow_corel_net,
+    "abstractor": slow_abstractor,
+    "inlay": lambda model, puzzle: slow_inlay(model, puzzle, slow_transformer),
+    "dual-attention": slow_dual_attention,
 }
 
 
@@ -169,7 +180,7 @@ def test_a_model_is_its_slow_version(name):
     fast = model(embeddings)
     # The positions of a Transformer are made in single precision.
     exact = {"rtol": 1e-9, "atol": 1e-11}
-    close = {"rtol": 1e-5, "atol": 1e-6} if name == "transformer" else exact
+    close = {"rtol": 1e-5, "atol": 1e-6} if name in ("transformer", "inlay") else exact
     torch.testing.assert_close(fast, slow, **close)
     weights = {"embeddings": embeddings, **dict(model.named_parameters())}
     losses = [F.cross_entropy(logits, torch.tensor([0, 1, 3])) for logits in (fast, slow)]
@@ -301,6 +312,13 @@ def test_gates_of_an_esbn_start_as_published():
     assert not controller.bias_ih.any() and not controller.bias_hh.any()
 
 
+@pytest.mark.parametrize("name", SINCE_2021)
+def test_a_model_since_2021_is_as_large_as_the_others(name):
+    """Between the smallest and the largest of the models that the paper compares with."""
+    sizes = [size_of(make_model(other, channels=1, size=32)) for other in ("transformer", "esbn")]
+    assert sizes[0] <= size_of(make_model(name, channels=1, size=32)) <= sizes[1]
+
+
 # What all of them do.
 
 
@@ -346,6 +364,10 @@ def test_the_order_of_choices_matters_to_sequence_models_and_not_to_hyper_net(na
     [
         ("transformer", {"heads": 7}, "does not fit 7 heads"),
         ("transformer", {"heads": 0}, "heads is 0: give at least 1"),
+        ("abstractor", {"heads": 7}, "does not fit 7 heads"),
+        ("abstractor", {"activation": "relu"}, "unknown activation"),
+        ("inlay", {"graphs": 3}, "does not fit 3 heads"),
+        ("dual-attention", {"heads": 1}, "one sensory and one relational"),
         ("esbn", {"key": -1}, "key is -1: give at least 1"),
         ("hyper-net", {"slots": 0}, "4 layers and 0 slots: give 1 or more of each"),
         ("esbn", {"encoder": "cnn"}, "choose one of"),

@@ -28,7 +28,7 @@ def judged():
     order = random_below(24, number, 5)
     specs = np.stack((*shown, *rule, order), axis=1).astype(np.int32)
     specs = specs[(specs[:, FIRST] != specs[:, OTHER]) & (specs[:, RIGHT] != specs[:, WRONG])]
-    glance = Glance(images, rules, np.arange(40)).distinct(specs)
+    glance = Glance(images, rules).distinct(specs)
     render = Renderer(images, rules)
     rendered, least = [], []
     for chunk in np.array_split(specs, 8):
@@ -71,7 +71,7 @@ def test_one_pair_that_looks_alike_is_enough():
 
 
 def test_a_glance_refuses_one_rule_twice_and_one_image_twice(images, puzzles):
-    glance = Glance(images, puzzles.rules, np.arange(12))
+    glance = Glance(images, puzzles.rules)
     specs = puzzles.specs[:3].copy()
     assert glance.distinct(specs).all()
     specs[1, OTHER] = specs[1, FIRST]
@@ -79,12 +79,11 @@ def test_a_glance_refuses_one_rule_twice_and_one_image_twice(images, puzzles):
     assert glance.distinct(specs).tolist() == [True, False, False]
 
 
-def test_a_glance_does_not_depend_on_the_other_puzzles_or_classes(images, puzzles):
-    everything = Glance(images, puzzles.rules, np.arange(12))
-    some = puzzles.specs[(images.labels.numpy()[puzzles.specs[:, :3]] < 6).all(axis=1)]
-    half = Glance(images, puzzles.rules, np.arange(6))
-    one_by_one = [half.distinct(spec[None])[0] for spec in some[:20]]
-    assert np.array_equal(one_by_one, everything.distinct(some)[:20])
+def test_a_glance_does_not_depend_on_the_other_puzzles(images, puzzles):
+    glance = Glance(images, puzzles.rules)
+    some = puzzles.specs[:20]
+    one_by_one = [glance.distinct(spec[None])[0] for spec in some]
+    assert np.array_equal(one_by_one, glance.distinct(some))
 
 
 def test_no_two_choices_of_a_puzzle_show_the_same_image(puzzles):

@@ -6,6 +6,7 @@ import torch
 
 from fine.errors import FineError
 from fine.images import Images
+from fine.images.mixture import mix
 from fine.puzzles import FIRST, OTHER, RIGHT, SECOND, WRONG, draw_puzzles
 from fine.puzzles.family_first import FamilyFirst
 from fine.randomness import random_bits
@@ -138,3 +139,27 @@ def test_puzzles_draw_families_alike(puzzles):
     counts = {name: families.count(name) for name in puzzles.rules.families}
     # 222 expected of each of nine; five standard deviations are 5·√(2,000·⅑·8⁄9) ≈ 70.
     assert max(abs(count - 2000 / 9) for count in counts.values()) < 70
+
+
+# Mixtures of sources
+
+
+def test_a_puzzle_over_a_mixture_shows_one_source_and_each_as_often(images):
+    half = images.class_names[: len(images.class_names) // 2]
+    few = images.labels < len(half)
+    small = Images("small", images.pixels[few], images.labels[few], half)
+    other = Images("other", images.pixels, images.labels, images.class_names)
+    mixed = mix([small, other])
+    drawn = draw_puzzles(mixed, rule_set("rotation"), 2000, seed=0)
+    sources = mixed.sources.numpy()[drawn.specs[:, [FIRST, SECOND, OTHER]]]
+    assert (sources == sources[:, :1]).all()
+    assert sources[:, 0].mean() == pytest.approx(0.5, abs=0.04)
+    labels = mixed.labels.numpy()[drawn.specs[:, [FIRST, SECOND]]]
+    assert (labels[:, 0] != labels[:, 1]).all()
+
+
+def test_each_source_of_a_mixture_needs_two_of_the_classes(images):
+    one = images.labels == 0
+    single = Images("single", images.pixels[one], images.labels[one], images.class_names[:1])
+    with pytest.raises(FineError, match=r"every source of single.* needs at least 2 .* one has 1"):
+        draw_puzzles(mix([single, images]), rule_set("rotation"), 10, seed=0)

@@ -103,7 +103,9 @@ def mean(values: Iterable[float]) -> float:
 
 
 def protocol(content: Content) -> str:
-    """What the quick protocol is called for this task."""
+    """The protocol of a run: a constant learning rate is the paper's."""
+    if content["training"]["schedule"] == "constant":
+        return "paper-fresh" if content["training"].get("resample_each_epoch") else "paper"
     return "strings" if content["task"]["images"] == "strings" else "quick"
 
 
@@ -158,10 +160,13 @@ def texts_of_experiment(comparison: Comparison, raw: Raw) -> dict[str, str]:
         low, high = min(values), max(values)
         return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
-    epochs = span(content["training"]["epochs"] for content in every)
+    epochs: dict[str, list[int]] = {}
+    for content in every:
+        epochs.setdefault(protocol(content), []).append(content["training"]["epochs"])
+    protocols = (f"{name}, {span(counts)} epochs" for name, counts in sorted(epochs.items()))
     return {
         "filled": f"{len(runs)} of {len(places)}",
-        "protocol": f"{protocol(every[0])}, {epochs} epochs",
+        "protocol": "; ".join(protocols),
         "seeds": span(map(len, runs)),
         "training puzzles": span(content["task"]["train_count"] for content in every),
         "test puzzles": span(content["task"]["test_count"] for content in every),

@@ -16,6 +16,14 @@ SMALL = {
     "hyper-net": {**_OTHERS, "layers": 2, "slots": 2},
     "predi-net": {**_OTHERS, "heads": 2, "key": 3, "relations": 2, "hidden": 4},
     "relation-net": {**_OTHERS, "hidden": 4, "relation": 3},
+    "corel-net": {**_OTHERS, "hidden": 4},
+    "abstractor": {**_OTHERS, "layers": 1, "heads": 2, "feed_forward": 4, "hidden": 4},
+    "inlay": {**_OTHERS, "heads": 2, "feed_forward": 4, "hidden": 4, "graphs": 2},
+    "dual-attention": {
+        **_OTHERS,
+        **{"layers": 1, "heads": 2, "relations": 2, "key": 3, "feed_forward": 4, "hidden": 4},
+    },
+    "vit": {"grid": 2, "embedding_size": 8, "layers": 1, "heads": 2, "feed_forward": 4},
     "blind": {**_OTHERS, "hidden": 4},
     "object-only": {**_OTHERS, "hidden": 4},
 }

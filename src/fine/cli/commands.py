@@ -28,6 +28,8 @@ COMMANDS = {
     "map": "DrawMap",
     "demo": "Demo",
     "bench": "Bench",
+    "plugins": "ShowPlugins",
+    "submit": "Submit",
 }
 """Name -> the class in fine.cli.NAME. Only the command that is called is imported."""
 

@@ -11,9 +11,11 @@ from fine.cli.terminal import say
 from fine.errors import FineError
 from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.comparison import compare
+from fine.experiments.leaderboard import leaderboard
 from fine.experiments.ledger import Ledger
 from fine.report import write_report
 from fine.report.facts import Facts
+from fine.report.leaderboard import PAGE as LEADERBOARD
 
 
 @options()
@@ -29,7 +31,7 @@ class Report:
         ),
     ] = ()
     results: Path = Path("results")
-    """Folder of the ledger, and of what is written: report.html and tables/."""
+    """Folder of the ledger, and of what is written: report.html, leaderboard.html and tables/."""
     out: Path | None = None
     """Folder to write to, if not the one of the ledger."""
     protocol: Protocol = "quick"
@@ -49,11 +51,14 @@ class Report:
             for name in self.names or sorted(EXPERIMENTS, key=_order)
         ]
         folder = self.out or self.results
-        page, *tables = write_report(comparisons, folder / "report.html", folder / "tables")
+        boards = leaderboard(ledger.records())
+        page, *others = write_report(comparisons, folder / "report.html", folder / "tables", boards)
+        tables = [path for path in others if path.parent == folder / "tables"]
         for comparison in comparisons:
             filled = Facts(comparison).named["filled"]
             say(f"{comparison.experiment.name}: {filled} places filled")
         say(f"written to {page}, and {len(tables)} tables to {tables[0].parent}")
+        say(f"every model in one list: {folder / LEADERBOARD}")
 
 
 def _order(name: str) -> tuple[bool, bool, str]:

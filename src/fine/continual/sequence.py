@@ -29,7 +29,7 @@ from fine.io.files import read_json, remove_leftovers, write_json, write_text
 from fine.io.provenance import provenance
 from fine.io.tables import read_table_text
 from fine.io.tensors import read_tensors, save_tensors
-from fine.models import MODELS
+from fine.models import find_model
 from fine.models.fine import FINE
 from fine.pretrained import load
 from fine.puzzles import OBJECT_CHANCE
@@ -75,7 +75,7 @@ def stages(config: ContinualConfig, folder: Path) -> list[Stage]:
     """The stages of a sequence, or one line on why it cannot be run."""
     families = list(rule_set(config.task.rules).families)
     tested = [family for family in families if not FAMILIES[family].pretraining_only]
-    if not issubclass(MODELS[config.model].model, FINE):
+    if not issubclass(find_model(config.model).model, FINE):
         raise FineError(
             f"{config.model} has no slots to add: only a `fine` can learn rules one after another"
         )

@@ -9,10 +9,17 @@ from dataclasses import replace
 from functools import partial
 
 from fine.errors import unknown
-from fine.experiments import extensions, paper_tables
+from fine.experiments import extensions, paper_tables, since_2021
 from fine.experiments.experiment import Experiment
 from fine.experiments.paper import FAMILIES, SIZES
 from fine.experiments.probe_tables import PROBE_TABLES
+from fine.experiments.readings import (
+    OTHER_COLUMNS,
+    OTHER_MODELS,
+    PAPER_COLUMNS,
+    PAPER_MODELS,
+    readings,
+)
 from fine.training.protocols import PROTOCOLS, Training
 
 Make = Callable[[Training, str], Experiment]
@@ -52,6 +59,14 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
         "table 4, by where the wrong rules come from",
         paper_tables.distractors,
     ),
+    "readings": (
+        "the paper's FINE, by two readings of its protocol",
+        partial(readings, "readings", PAPER_MODELS, PAPER_COLUMNS),
+    ),
+    "readings-others": (
+        "models it compares with, by the same two readings",
+        partial(readings, "readings-others", OTHER_MODELS, OTHER_COLUMNS),
+    ),
     "longer": ("ours for more epochs, where it had most left to learn", paper_tables.longer),
     **{name: (table.what, partial(table.make, name)) for name, table in PROBE_TABLES.items()},
     "strings": (
@@ -60,6 +75,14 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
     ),
     "continual": ("nine families, one after another", extensions.continual),
     "memory": ("slots with fewer numbers", extensions.small_memories),
+    "since-2021": (
+        "table 1 with models since 2021, all with augmentation",
+        partial(since_2021.new_classes, "since-2021"),
+    ),
+    "since-2021-unseen": (
+        "table 4 with models since 2021, all with augmentation",
+        partial(since_2021.new_rules, "since-2021-unseen"),
+    ),
 }
 """What each is and how it is made, in the order in which `all` runs them.
 

@@ -143,6 +143,8 @@ class Record(Attempt):
     """Rows of numbers behind the value of a probe, such as the points of a map."""
     stages: tuple[dict[str, Any], ...] = ()
     """In continual learning: each family, and the accuracy on every family after it was learned."""
+    weights: str = ""
+    """SHA-256 of the file of weights that was tested again for a submission; otherwise empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +169,7 @@ _OFTEN_EMPTY = (
     "confusions",
     "details",
     "stages",
+    "weights",
 )  # then they are not written
 
 
@@ -236,6 +239,8 @@ def record(
     result: Mapping[str, Any],
     curve: tuple[Epoch, ...],
     test_curve: tuple[Test, ...] = (),
+    *,
+    weights: str = "",
 ) -> Record:
     """The record of a cell: of a run from its result.json, of a probe from what it measured."""
     common = _common(cell, result)
@@ -254,6 +259,7 @@ def record(
         confusions=tuple(result.get("confusions", ())),
         details=tuple(result.get("details", ())),
         stages=tuple(result.get("stages", ())),
+        weights=weights,
     )
 
 

@@ -31,6 +31,8 @@ class Images:
     """int64 (n,): the class of each image, an index into class_names."""
     class_names: tuple[str, ...]
     """The name of each class."""
+    sources: Tensor | None = None
+    """int64 (n,): which source each image of a mixture came from; None: all came from one."""
 
     def with_channels(self, channels: int) -> "Images":
         """The same images in grey (1) or colour (3), for a model trained on the other kind."""

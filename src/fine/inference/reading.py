@@ -90,9 +90,9 @@ def squared(images: Sequence[Tensor]) -> list[Tensor]:  # (channels, h, w) -> (c
 
 def _read(source: Source) -> _Layer:
     if isinstance(source, Tensor):
-        return _checked(_array(source))
+        return _layered(_array(source))
     if isinstance(source, np.ndarray):
-        return _checked(source)
+        return _layered(source)
     try:
         if isinstance(source, Image.Image):
             name = "the Pillow image"
@@ -190,7 +190,7 @@ def _read_bytes(path: Path) -> bytes:
 def _pixels(upright: Image.Image, name: str) -> _Layer:
     """The pixels of a Pillow image that may be changed."""
     if upright.mode.startswith("I;16"):
-        return _checked(np.asarray(upright).astype(np.uint16, copy=False))
+        return _layered(np.asarray(upright).astype(np.uint16, copy=False))
     if upright.mode in ("I", "F"):
         raise FineError(
             f"{name} has 32 bits a pixel, which have no known white: save it with 8 or 16 bits"
@@ -202,10 +202,10 @@ def _pixels(upright: Image.Image, name: str) -> _Layer:
     mode = "L" if upright.mode in ("1", "L", "LA") else "RGB"
     if upright.has_transparency_data:
         mode += "A"
-    return _checked(np.asarray(upright.convert(mode)))
+    return _layered(np.asarray(upright.convert(mode)))
 
 
-def _checked(array: NDArray[Any]) -> _Layer:
+def _layered(array: NDArray[Any]) -> _Layer:
     """An array of any type and number of channels as brightness in 0..1."""
     shape = array.shape
     if array.ndim == 2:
@@ -234,6 +234,12 @@ def _checked(array: NDArray[Any]) -> _Layer:
         return _Layer(values, None)
     colour, alpha = values[..., :-1], values[..., -1:]
     return _Layer(colour, None if alpha.min() == 1 else alpha)
+
+
+def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
+    """An array of any type as brightness in 0..1, laid on paper of its own where transparent."""
+    layer = _layered(array)
+    return _flat(layer, _paper([layer]))
 
 
 def _paper(layers: Sequence[_Layer]) -> float:

@@ -22,7 +22,7 @@ from fine.errors import FineError
 from fine.io.files import read_json, write_json
 from fine.io.tensors import save_tensors
 from fine.models.paper import FINE
-from fine.models.registry import MODELS, name_of
+from fine.models.registry import find_model, name_of
 from fine.models.upgrades import upgrade_settings
 from fine.models.weights import load_trained
 
@@ -74,7 +74,7 @@ def load_model(folder: Path) -> FINE:
         )
     if version == 1:
         name, settings = upgrade_settings(name, settings)
-    if name in MODELS and not issubclass(MODELS[name].model, FINE):
+    if not issubclass(find_model(name).model, FINE):
         raise FineError(f"{path} is that of {name}: expected a FINE, such as fine or fine-nice")
     model = load_trained(name, weights, settings=settings, **shape)
     assert isinstance(model, FINE)

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from fine.errors import FineError, unknown
+from fine.plugins import find_plugin, plugin_names
 
 LARGEST_MODEL = 100_000_000
 """Numbers in a model: 400 MB."""
@@ -21,6 +22,8 @@ LARGEST_IMAGE = 3 * 512 * 512
 """Numbers in an image that a model sees."""
 MOST = 1_048_576
 """What a setting may count, such as slots or the width of a layer."""
+MOST_LAYERS = 1000
+"""Layers, each of which is an object of its own, even in outline."""
 _USUAL_IMAGE = 3 * 64 * 64
 """Numbers in an image for which no encoder is large."""
 
@@ -33,7 +36,10 @@ class Recipe(NamedTuple):
 
 
 MODELS: dict[str, Recipe] = {}
-"""Every model by name; `register_model` adds to it."""
+"""Every model by name; `register_model` adds to it, and `find_model` those of plug-ins."""
+
+PLUGINS = "fine.models"
+"""The group of entry points by which other packages announce a `Recipe`."""
 
 
 def register_model(name: str, model: type[nn.Module], config: Any) -> None:
@@ -70,11 +76,24 @@ def register_model(name: str, model: type[nn.Module], config: Any) -> None:
     MODELS[name] = Recipe(model, config)
 
 
+def find_model(name: str) -> Recipe:
+    """The model of this name, of `fine` or of a plug-in."""
+    if name not in MODELS:
+        plugin = find_plugin(PLUGINS, name)
+        if plugin is None:
+            raise unknown("model", name, (*MODELS, *plugin_names(PLUGINS)))
+        recipe = plugin.load()
+        try:
+            model, config = recipe
+            register_model(name, model, config)
+        except (TypeError, ValueError, FineError) as problem:
+            raise plugin.refuse(f"expected fine.models.Recipe(class, config); {problem}") from None
+    return MODELS[name]
+
+
 def model_config(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     """The configuration of a model with these settings; texts are read as the type of the field."""
-    if name not in MODELS:
-        raise unknown("model", name, MODELS)
-    config = MODELS[name].config
+    config = find_model(name).config
     fields = {field.name: field for field in dataclasses.fields(config)}
     changed = {}
     for key, value in (settings or {}).items():
@@ -102,7 +121,7 @@ def make_model(
         16
     """
     config = model_config(name, settings)
-    return MODELS[name].model(config, channels=channels, size=size)
+    return find_model(name).model(config, channels=channels, size=size)
 
 
 def name_of(model: nn.Module) -> str:
@@ -134,10 +153,11 @@ def refuse_giant(
         )
     counts, usual = _counts(model_config(name, settings)), _counts(MODELS[name].config)
     for key, value in counts.items():
-        if value > max(MOST, usual[key]):
+        most = MOST_LAYERS if key == "layers" else MOST
+        if value > max(most, usual[key]):
             raise FineError(
                 f"a {name} with {key}={value} is too large: give it smaller settings, at most "
-                f"{MOST:,} of anything"
+                f"{most:,} of it"
             )
     if _is_small(counts, usual) and channels * size * size <= _USUAL_IMAGE:
         return None

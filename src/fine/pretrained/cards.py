@@ -14,6 +14,8 @@ from fine.models.hub import CARD
 from fine.models.string_encoder import STRING_SETTINGS
 from fine.puzzles.task import PRESETS, Task
 from fine.puzzles.variants import PLAIN, make_variant
+from fine.rules import rule_set
+from fine.rules.families import NAMED_SETS
 from fine.training.protocols import PROTOCOLS, Training
 from fine.training.run import RunConfig
 
@@ -21,6 +23,7 @@ _SOURCES = {
     "glyphs": "characters that the program draws itself",
     "omniglot": "handwritten characters of Omniglot (Lake et al., 2015; MIT licence)",
     "cifar100": "photographs of CIFAR-100 (Krizhevsky, 2009; no licence stated)",
+    "cutouts": "cut-outs of those photographs on an empty ground",
     "mnist": "handwritten digits of MNIST (LeCun et al., 1998; no licence stated)",
     "strings": "letter strings that the program makes itself",
 }
@@ -41,7 +44,7 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     counts = by_family(result["by_rule"])
     rows = "\n".join(f"| {family} | {count:,} | {right:.1%} |" for family, count, right in counts)
     harder = _same_family(result)
-    source = _SOURCES.get(task.images, task.images)
+    source = _described(task.images)
     solve = _SOLVE_STRINGS if task.shows_strings else _SOLVE_IMAGES
     variant = "" if config.variant == PLAIN else f", variant “{config.variant}”"
     sections = f"""{_head(task)}
@@ -79,8 +82,7 @@ or both.{harder}
 
 ## Limits
 
-- It knows the rules it was trained on, on their grids; what is between or beyond them is not \
-tested here.
+- {_known(task)}
 - {_blind_spot(config)}
 - It always chooses. If none of the choices is right, the probabilities may still be high.
 
@@ -216,6 +218,17 @@ def _head(task: Task) -> str:
     return CARD
 
 
+def _described(images: str) -> str:
+    """A source of images, or a mixture of several, in words."""
+    *others, last = [_SOURCES.get(part, part) for part in _parts(images)]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _parts(images: str) -> list[str]:
+    """The sources of a mixture; a folder may have a + in its name."""
+    return [images] if images.startswith("folder:") else images.split("+")
+
+
 def _learned(config: RunConfig) -> str:
     task = config.task
     if _start_from(config) and task.test_rules:
@@ -228,6 +241,18 @@ def _shape(config: RunConfig) -> str:
         return f"strings of up to {LONGEST} letters, a to z"
     colours = "grey" if config.channels == 1 else "colour"
     return f"{colours} images of {config.task.size} × {config.task.size}"
+
+
+def _known(task: Task) -> str:
+    if not task.shows_strings and set(rule_set(task.rules).families) & {*NAMED_SETS["continuous"]}:
+        return (
+            "It knows the families it was trained on, within their ranges; what is beyond them is "
+            "not tested here."
+        )
+    return (
+        "It knows the rules it was trained on, on their grids; what is between or beyond them is "
+        "not tested here."
+    )
 
 
 def _blind_spot(config: RunConfig) -> str:
@@ -243,7 +268,7 @@ def _tested_on(task: Task) -> str:
     if task.shows_strings:
         return "other strings"
     if task.test_images:
-        return _SOURCES.get(task.test_images, task.test_images)
+        return _described(task.test_images)
     return f"other classes of {task.images}"
 
 
@@ -285,7 +310,8 @@ def _chances(result: dict[str, Any]) -> str:
 def _licences(task: Task) -> str:
     if task.shows_strings:
         return "No data of others went into it."
-    sources = [source for source in (task.images, task.test_images) if source in OFFICIAL]
+    named = [*_parts(task.images), *_parts(task.test_images)]
+    sources = [source for source in named if source in OFFICIAL]
     if sources:
         listed = ", ".join(sources)
         return (

@@ -40,21 +40,16 @@ def _all_reach(threshold: float, differences: Sequence[Tensor]) -> Tensor:
 class Glance:
     """Compares the choices of many puzzles by their specs, without rendering them.
 
-    Images are doubled and softened once. A glance then reads one nearest point per pixel, so a
-    million puzzles take seconds. All numbers are integers or exact fractions of integers, so every
-    machine draws the same puzzles.
+    The images that occur are doubled and softened once. A glance then reads one nearest point per
+    pixel, so a million puzzles take seconds. All numbers are integers or exact fractions of
+    integers, so every machine draws the same puzzles.
     """
 
-    def __init__(self, images: Images, rules: RuleSet, classes: NDArray[np.int64]):
+    def __init__(self, images: Images, rules: RuleSet):
         size = images.pixels.shape[-1]
-        used = torch.isin(images.labels, torch.from_numpy(classes))
-        grey = replace(images, pixels=images.pixels[used]).with_channels(1).pixels
-        self.brightness = torch.cat([self._soften(part) for part in grey.split(_CHUNK)])
-        self.position = torch.cumsum(used, 0) - 1
+        self.images = images
         points = [source_points(rule, size // 2) for rule in rules.rules]
-        sources = torch.stack([self._nearest(some, 2 * size + 1) for some in points])
-        small = self.brightness.numel() < 2**31  # int32 is faster where it can number all corners
-        self.sources = sources.int() if small else sources
+        self.sources = torch.stack([self._nearest(some, 2 * size + 1) for some in points])
         negatives = torch.stack([negative_mask(rule, size // 2).flatten() for rule in rules.rules])
         self.negatives = negatives if negatives.any() else None
         self.threshold = math.ceil(VISIBLE * 255 * (size // 2) ** 2)
@@ -80,27 +75,43 @@ class Glance:
 
     def distinct(self, specs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether the choices of each puzzle differ, f is not g and x'' is not x: bool (n,)."""
-        chunks = [specs[at : at + _CHUNK] for at in range(0, len(specs), _CHUNK)]
-        apart = torch.cat([self._choices_differ(torch.from_numpy(chunk)) for chunk in chunks])
+        shown, places = np.unique(specs[:, [SECOND, OTHER]], return_inverse=True)
+        brightness = self._brightness(torch.from_numpy(shown))
+        small = brightness.numel() < 2**31  # int32 is faster where it can number all corners
+        sources = self.sources.int() if small else self.sources
+        choices = np.concatenate((places.reshape(-1, 2), specs[:, [RIGHT, WRONG]]), axis=1)
+        apart = [
+            self._choices_differ(chunk, brightness, sources)
+            for chunk in torch.from_numpy(choices).split(_CHUNK)
+        ]
         other_image = specs[:, FIRST] != specs[:, OTHER]
         other_rule = specs[:, RIGHT] != specs[:, WRONG]
-        return apart.numpy() & other_image & other_rule
+        return torch.cat(apart).numpy() & other_image & other_rule
 
-    def _choices_differ(self, spec: Tensor) -> Tensor:
+    def _brightness(self, numbers: Tensor) -> Tensor:
+        """Images of these numbers, softened, in grey."""
+        parts = [
+            replace(self.images, pixels=self.images.pixels[part]).with_channels(1).pixels
+            for part in numbers.split(_CHUNK)
+        ]
+        return torch.cat([self._soften(part) for part in parts])
+
+    def _choices_differ(self, choices: Tensor, brightness: Tensor, sources: Tensor) -> Tensor:
+        images, rules = choices[:, :2].unbind(1), choices[:, 2:].unbind(1)
         views = [
-            self._view(spec[:, image].long(), spec[:, rule].long())
-            for image in (SECOND, OTHER)
-            for rule in (RIGHT, WRONG)
+            self._view(image, rule, brightness, sources) for image in images for rule in rules
         ]  # four of (b, pixels)
         pairs = itertools.combinations(views, 2)
         differences = [(one - two).abs_().sum(dim=1, dtype=torch.int32) for one, two in pairs]
         return _all_reach(self.threshold, differences)
 
-    def _view(self, images: Tensor, rules: Tensor) -> Tensor:  # (b,), (b,) -> int16 (b, pixels)
+    def _view(
+        self, images: Tensor, rules: Tensor, brightness: Tensor, sources: Tensor
+    ) -> Tensor:  # (b,), (b,) -> int16 (b, pixels)
         """What images show under rules, at half resolution."""
-        first = self.position[images] * self.brightness.shape[1]
-        corners = first[:, None].to(self.sources.dtype) + self.sources[rules]
-        read = self.brightness.view(-1).index_select(0, corners.flatten())
+        first = images * brightness.shape[1]
+        corners = first[:, None].to(sources.dtype) + sources[rules]
+        read = brightness.view(-1).index_select(0, corners.flatten())
         view = read.view(len(images), -1).short()
         if self.negatives is None:
             return view

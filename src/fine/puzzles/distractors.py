@@ -14,6 +14,7 @@ Several joined by + take turns at random: any+near. Except for seen and unseen, 
 as (g, f), so that the choices alone give nothing away.
 """
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -127,6 +128,7 @@ def all_others(rules: RuleSet) -> list[Integers]:
     return others
 
 
+@functools.cache  # it takes seconds for 1,000 rules, and training draws puzzles in every epoch
 def nearest(rules: RuleSet) -> list[Integers]:
     """For each rule, those of its family that move points to nearly the same places."""
     others: list[Integers] = [np.empty(0, dtype=np.int64)] * len(rules)

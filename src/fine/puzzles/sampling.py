@@ -20,6 +20,7 @@ from fine.rules import RuleSet
 
 ATTEMPTS = 200
 """Draws of a puzzle before it counts as impossible."""
+_SOURCE = 11  # stream of random numbers; 0 to 10 and those of distractors.py are used otherwise
 _CHUNK = 65536  # puzzles drawn at once: bounds the memory of a million
 
 
@@ -66,7 +67,7 @@ def draw_puzzles(
     pairs = RulePairs(rules, distractors)
     rules = pairs.rules
     draw = _Drawer(images, pairs, chosen)
-    glance = Glance(images, rules, chosen)
+    glance = Glance(images, rules)
     numbers = np.arange(start, start + count, dtype=np.int64)
     specs = np.empty((count, 6), dtype=np.int32)
     attempts = np.zeros(count, dtype=np.uint8)
@@ -97,39 +98,56 @@ class _Drawer:
     """Specs from (seed, number, attempt), all at once."""
 
     def __init__(self, images: Images, pairs: RulePairs, classes: NDArray[np.int64]):
+        self.pairs = pairs
         labels = images.labels.numpy()
-        self.by_class = np.argsort(labels, kind="stable")
-        self.counts = np.bincount(labels, minlength=len(images.class_names))
-        self.starts = np.cumsum(self.counts) - self.counts
-        self.classes = classes
-        if not self.counts[classes].all():
-            empty = images.class_names[classes[self.counts[classes].argmin()]]
+        sources = np.zeros_like(labels) if images.sources is None else images.sources.numpy()
+        self.ordered = np.lexsort((labels, sources))  # images, source by source, class by class
+        counts = np.zeros((sources.max() + 1, len(images.class_names)), dtype=np.int64)
+        np.add.at(counts, (sources, labels), 1)
+        self.counts, self.starts = counts, np.cumsum(counts).reshape(counts.shape) - counts
+        if not counts[:, classes].any(0).all():
+            empty = images.class_names[classes[counts[:, classes].sum(0).argmin()]]
             raise FineError(
                 f"class '{empty}' of {images.name} has no images: every class needs at least one"
             )
-        self.pairs = pairs
+        self.sizes = (counts[:, classes] > 0).sum(1)
+        """Classes of each source."""
+        if (self.sizes < 2).any():
+            raise FineError(
+                f"every source of {images.name} needs at least 2 of the classes: one has "
+                f"{self.sizes.min()}"
+            )
+        self.classes = np.zeros((len(counts), len(classes)), dtype=np.int64)  # the first are used
+        for source, size in enumerate(self.sizes):
+            self.classes[source, :size] = classes[counts[source, classes] > 0]
 
     def __call__(
         self, seed: int, numbers: NDArray[np.int64], attempt: int
     ) -> NDArray[np.int32]:  # (n, 6)
         base = random_bits(seed, numbers, attempt)
-        second = random_below(len(self.classes), base, 0)
-        first = self._other_class(second, base, 1)
-        other = self._other_class(second, base, 2)
-        labels = (first, second, other)
-        images = [self._image(label, base, 3 + place) for place, label in enumerate(labels)]
+        source = random_below(len(self.sizes), base, _SOURCE)
+        size = self.sizes[source]
+        second = random_below(size, base, 0)
+        first, other = (_another(second, size, base, stream) for stream in (1, 2))
+        labels = [self.classes[source, position] for position in (first, second, other)]
+        images = [self._image(source, label, base, 3 + at) for at, label in enumerate(labels)]
         rules = self.pairs.draw(base, 6)
         order = random_below(len(ORDERS), base, 10)
         return np.stack((*images, *rules, order), axis=1).astype(np.int32)
 
-    def _other_class(
-        self, than: NDArray[np.int64], base: NDArray[np.uint64], stream: int
-    ) -> NDArray[np.int64]:
-        step = 1 + random_below(len(self.classes) - 1, base, stream)
-        return (than + step) % len(self.classes)
-
     def _image(
-        self, position: NDArray[np.int64], base: NDArray[np.uint64], stream: int
+        self,
+        source: NDArray[np.int64],
+        label: NDArray[np.int64],
+        base: NDArray[np.uint64],
+        stream: int,
     ) -> NDArray[np.int64]:
-        label = self.classes[position]
-        return self.by_class[self.starts[label] + random_below(self.counts[label], base, stream)]
+        drawn = random_below(self.counts[source, label], base, stream)
+        return self.ordered[self.starts[source, label] + drawn]
+
+
+def _another(
+    position: NDArray[np.int64], size: NDArray[np.int64], base: NDArray[np.uint64], stream: int
+) -> NDArray[np.int64]:
+    """A position below ``size`` that is not the one given."""
+    return (position + 1 + random_below(size - 1, base, stream)) % size

@@ -10,6 +10,8 @@ from functools import cached_property
 
 from fine.errors import FineError, unknown
 from fine.images import Images, are_strings, load_images, load_strings
+from fine.images.sources import PLUGINS
+from fine.plugins import plugin_names
 from fine.puzzles.puzzles import Puzzles
 from fine.puzzles.sampling import draw_puzzles
 from fine.puzzles.strings import draw_string_puzzles
@@ -35,7 +37,8 @@ class Task:
     """
 
     images: str = "glyphs"
-    """Source of the training images: glyphs, omniglot, cifar100, mnist or folder:PATH."""
+    """Source of the training images: glyphs, omniglot, cifar100, cutouts, mnist or folder:PATH;
+    several joined by + are a mixture."""
     rules: str = "affine"
     """What may happen to an image: families joined by +, affine or all; ":seen" leaves out the
     rules of extreme tests."""
@@ -70,9 +73,10 @@ class Task:
     def preset(name: str, *, rules: str) -> "Task":
         """The task called ``name`` under these rules, with the paper's sizes where it has them."""
         if name not in PRESETS:
-            if name.startswith("folder:"):
+            others = plugin_names(PLUGINS)
+            if name.startswith("folder:") or name in others:
                 return Task(images=name, rules=rules, test_count=5_000)
-            raise unknown("task", name, (*PRESETS, "folder:PATH"))
+            raise unknown("task", name, (*PRESETS, "folder:PATH", *others))
         task = PRESETS[name]
         if task.test_rules:
             learned = f"{rules}:seen" if task.test_rules == "unseen" else rules
@@ -255,6 +259,13 @@ PRESETS: dict[str, Task] = {
         test_classes=10,
         train_count=5_000,
         test_count=10_000,
+    ),
+    "universal": Task(
+        images="glyphs+omniglot+cifar100+cutouts",
+        distractors="any+near",
+        train_classes=1_600,
+        test_count=5_000,
+        channels=1,
     ),
     "strings": Task(images="strings", train_classes=2_000, test_classes=2_000, test_count=5_000),
     "strings-longer": Task(

@@ -10,20 +10,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fine.experiments.comparison import Comparison
+from fine.experiments.leaderboard import Board
 from fine.io.files import write_text
 from fine.report.latex import latex_table
+from fine.report.leaderboard import PAGE, TEXT, leaderboard_markdown, leaderboard_page
 from fine.report.markdown import markdown_table
 from fine.report.page import html_page
 
 __all__ = ["html_page", "latex_table", "markdown_table", "write_report"]
 
 
-def write_report(comparisons: Sequence[Comparison], page: Path, tables: Path) -> list[Path]:
+def write_report(
+    comparisons: Sequence[Comparison], page: Path, tables: Path, boards: Sequence[Board] = ()
+) -> list[Path]:
     """Write the page and, in the folder ``tables``, every table as Markdown and as LaTeX.
 
-    Returns the paths of the files.
+    With ``boards`` there is a leaderboard beside the page. Returns the paths of the files.
     """
-    texts = {page: html_page(comparisons)}
+    texts = {page: html_page(comparisons, leaderboard=PAGE if boards else "")}
+    if boards:
+        texts[page.with_name(PAGE)] = leaderboard_page(boards)
+        texts[page.with_name(TEXT)] = leaderboard_markdown(boards)
     for comparison in comparisons:
         name = comparison.experiment.name
         texts[tables / f"{name}.md"] = markdown_table(comparison)

@@ -30,8 +30,11 @@ LEAD = (
 )
 
 
-def html_page(comparisons: Sequence[Comparison]) -> str:
-    """The page of some experiments. The same ledger makes the same bytes."""
+def html_page(comparisons: Sequence[Comparison], *, leaderboard: str = "") -> str:
+    """The page of some experiments, with a link to a leaderboard if there is one.
+
+    The same ledger makes the same bytes.
+    """
     style = files("fine.report").joinpath("style.css").read_text(encoding="utf-8")
     head = lines(
         element("meta", charset="utf-8"),
@@ -41,12 +44,12 @@ def html_page(comparisons: Sequence[Comparison]) -> str:
         element("style", Markup(f"\n{style}")),
     )
     sections = (_section(each, first=each is comparisons[0]) for each in comparisons)
-    body = lines(_header(comparisons), block("main", *sections), _contradictions())
+    body = lines(_header(comparisons, leaderboard), block("main", *sections), _contradictions())
     page = block("html", element("head", head), element("body", body), lang="en")
     return f"<!doctype html>\n{page}\n"
 
 
-def _header(comparisons: Sequence[Comparison]) -> Markup:
+def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:
     """The title, and a line for every experiment with how much of it is there."""
     rows = []
     for comparison in comparisons:
@@ -64,7 +67,11 @@ def _header(comparisons: Sequence[Comparison]) -> Markup:
         )
     contents = element("nav", block("ol", *rows), aria_label="Experiments")
     lead = element("p", LEAD, class_="lead")
-    return element("header", lines(element("h1", TITLE), lead, contents))
+    parts = [element("h1", TITLE), lead]
+    if leaderboard:
+        link = element("a", "Leaderboard: every model in one list", href=leaderboard)
+        parts.append(element("p", link))
+    return element("header", lines(*parts, contents))
 
 
 def _section(comparison: Comparison, *, first: bool) -> Markup:

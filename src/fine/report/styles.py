@@ -21,6 +21,11 @@ LETTERS = {
     "fine-mlp": "M",
     "fine-nice": "N",
     "fine": "F",
+    "corel-net": "C",
+    "abstractor": "A",
+    "inlay": "I",
+    "dual-attention": "D",
+    "vit": "V",
 }
 _KINDS = {"fine": "ours", "fine-nice": "theirs solid", "fine-mlp": "theirs dashed"}
 _OTHERS = ("solid", "dashed", "dotted", "dash-dot", "long")

@@ -2,6 +2,7 @@
 
     rules = rule_set("continuous")       # the six families of this file together
     rule_set("any-rotation").rules[7]    # rotation by 303.2°, on every machine
+    rule_set("universal")                # these, the square, and the paper's that are not affine
 
 Each family has 1,000 rules, drawn once and for ever, so that a puzzle is still a handful of
 integers. None of them is in `all`, which stays the paper's. `square` has the eight symmetries of
@@ -129,4 +130,8 @@ def square(points: Tensor, a: float, b: float, c: float, d: float) -> Tensor:
 
 NAMED_SETS["continuous"] = (
     *("any-translation", "any-rotation", "any-scale", "any-shear", "stretch", "any-mix"),
+)
+NAMED_SETS["universal"] = (
+    *NAMED_SETS["continuous"],
+    *("square", "swap", "black-white", "fisheye", "wave"),
 )

@@ -8,12 +8,13 @@ for the units). A family of your own takes a few lines; docs/rules.md shows one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from torch import Tensor
 
 from fine.errors import FineError, unknown
+from fine.plugins import find_plugin, plugin_names
 
 Source = Callable[..., Tensor]
 """(points (h, w, 2), *parameters) -> the points (h, w, 2) they are read from."""
@@ -77,7 +78,10 @@ class RuleSet:
 AnyFamily = TypeVar("AnyFamily", bound=Family)
 
 FAMILIES: dict[str, Family] = {}
-"""Every family by name; `register_family` adds to it."""
+"""Every family by name; `register_family` adds to it, and `rule_set` those of plug-ins."""
+
+PLUGINS = "fine.rules"
+"""The group of entry points by which other packages announce a `Family`."""
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {
     "affine": ("translation", "rotation", "reflection", "shear", "scale")
@@ -151,7 +155,24 @@ def tested_rules(rules: str) -> str:
 
 
 def _is_pretraining_only(name: str) -> bool:
+    add_plugin(name)
     return name in FAMILIES and FAMILIES[name].pretraining_only
+
+
+def add_plugin(name: str) -> None:
+    """Make a family of another package known, if it is not known already.
+
+    It is left out of `all`: which rules that has must not depend on what is installed.
+    """
+    if name in (*FAMILIES, *NAMED_SETS, "all"):
+        return
+    plugin = find_plugin(PLUGINS, name)
+    if plugin is None:
+        return
+    family = plugin.load()
+    if not isinstance(family, Family) or family.name != name:
+        raise plugin.refuse(f"expected a fine.rules.Family called '{name}'")
+    FAMILIES[name] = replace(family, in_all=False)
 
 
 def rule_set(name: str) -> RuleSet:
@@ -173,6 +194,10 @@ def rule_set(name: str) -> RuleSet:
     if split not in ("", "seen", "unseen"):
         raise unknown("split of rules", split, ("seen", "unseen"))
     sets = {**NAMED_SETS, "all": tuple(tested_families())}
+    for part in names.split("+"):
+        add_plugin(part)
+        if part not in (*FAMILIES, *sets):
+            raise unknown("rules", part, (*FAMILIES, *sets, *plugin_names(PLUGINS)))
     families = find_families(names, FAMILIES, sets, kind="rules")
     rules = tuple(Rule(family, parameters) for family in families for parameters in family.grid)
     if split:

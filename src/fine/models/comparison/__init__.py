@@ -1,1 +1,1 @@
-"""The models the paper compares FINE with, one file each."""
+"""The models the paper compares FINE with, and models since, one file each."""

@@ -7,8 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fine.errors import FineError
-from fine.models.comparison.sequence import CHOICES, IMAGES, SequenceModel
-from fine.models.initialisation import kaiming, xavier
+from fine.models.comparison.attention import answer_head, feed_forward
+from fine.models.comparison.sequence import IMAGES, SequenceModel
+from fine.models.initialisation import xavier
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,9 @@ class Transformer(SequenceModel):
                 "embedding_size that heads divide"
             )
         self.attention, self.attention_norm = Attention(d, config.heads), nn.LayerNorm(d)
-        self.feed_forward = nn.Sequential(
-            kaiming(nn.Linear(d, config.feed_forward)),
-            nn.ReLU(),
-            kaiming(nn.Linear(config.feed_forward, d)),
-        )
+        self.feed_forward = feed_forward(d, config.feed_forward)
         self.feed_forward_norm, self.last_norm = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.head = nn.Sequential(
-            kaiming(nn.Linear(d, config.hidden)),
-            nn.ReLU(),
-            xavier(nn.Linear(config.hidden, CHOICES)),
-        )
+        self.head = answer_head(d, config.hidden)
         self.register_buffer("positions", sinusoids(IMAGES, d), persistent=False)
 
     def answer(self, embeddings: Tensor) -> Tensor:

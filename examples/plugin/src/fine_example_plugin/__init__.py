@@ -1,0 +1,1 @@
+"""A model, an image source and a family of rules for fine."""

@@ -1,0 +1,105 @@
+"""The leaderboard as a page and as Markdown: every model, every table, from the ledger alone."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from fine.experiments.comparison import MISSING
+from fine.experiments.durations import show_minutes
+from fine.experiments.experiment import label
+from fine.experiments.leaderboard import Board, Line, line_name
+from fine.experiments.text_tables import markdown_rows, markdown_text, span
+from fine.report.markup import Markup, block, element, lines
+from fine.report.numbers import tenths
+
+TITLE = "Leaderboard"
+LEAD = (
+    "Every model that was trained and tested on the tasks of a table, whoever ran it, from the "
+    "ledger of runs. Accuracy on the test puzzles in %, the mean over seeds; lines are ordered by "
+    "the mean over all columns, and those with a column that has not been run have no rank. "
+    "Lines are trained differently: compare within one kind of training. `fine submit RUN` adds a "
+    "run of yours."
+)
+PAGE, TEXT = "leaderboard.html", "leaderboard.md"
+FACTS = ("mean", "seeds", "parameters", "minutes")
+UNKNOWN = "–"
+"""Stands where a number cannot be counted here."""
+
+
+def leaderboard_page(boards: Sequence[Board]) -> str:
+    """The page. The same ledger makes the same bytes."""
+    style = files("fine.report").joinpath("style.css").read_text(encoding="utf-8")
+    head = lines(
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", TITLE),
+        element("style", Markup(f"\n{style}")),
+    )
+    back = element("a", "All tables and figures", href="report.html")
+    header = element(
+        "header",
+        lines(element("h1", TITLE), element("p", LEAD, class_="lead"), element("p", back)),
+    )
+    body = lines(header, block("main", *map(_section, boards)))
+    page = block("html", element("head", head), element("body", body), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _section(board: Board) -> Markup:
+    title = element("h2", element("code", board.name), " ", board.title, id=f"{board.name}-title")
+    heads = ("rank", "model", "training", *FACTS, *map(label, board.columns))
+    head = element("tr", *(element("th", name, scope="col") for name in heads))
+    rows = [_row(rank, line, board) for rank, line in _ranked(board)]
+    table = block("table", element("thead", head), block("tbody", *rows), class_="runs")
+    name = f"{board.name}, all models"
+    box = element("div", table, class_="scroll", role="region", aria_label=name, tabindex="0")
+    return block("section", title, box, id=board.name, aria_labelledby=f"{board.name}-title")
+
+
+def _row(rank: str, line: Line, board: Board) -> Markup:
+    name = line_name(line) + (f", {line.settings}" if line.settings else "")
+    cells = [
+        element("td", rank),
+        element("th", name, scope="row"),
+        element("td", line.training, class_="text"),
+        *(element("td", fact) for fact in _facts(line)),
+        *(element("td", number) for number in _numbers(line, board)),
+    ]
+    return element("tr", *cells, class_="ours" if line.model == "fine" else None)
+
+
+def leaderboard_markdown(boards: Sequence[Board]) -> str:
+    """The same as Markdown."""
+    parts = [f"# {TITLE}", "", LEAD]
+    for board in boards:
+        head = ["rank", "model", "training", *FACTS, *map(label, board.columns)]
+        rows = [
+            [rank, *_names(line), *_facts(line), *_numbers(line, board)]
+            for rank, line in _ranked(board)
+        ]
+        parts += ["", f"## {board.name}: {markdown_text(board.title)}", ""]
+        parts += markdown_rows(head, rows, names=3)
+    return "\n".join(parts) + "\n"
+
+
+def _names(line: Line) -> list[str]:
+    name = line_name(line) + (f", {line.settings}" if line.settings else "")
+    return [markdown_text(name), markdown_text(line.training)]
+
+
+def _ranked(board: Board) -> list[tuple[str, Line]]:
+    """Every line with its rank, which only complete ones have."""
+    return [
+        (str(place) if line.complete else "", line)
+        for place, line in enumerate(board.lines, start=1)
+    ]
+
+
+def _facts(line: Line) -> list[str]:
+    parameters = span(line.parameters) if line.parameters else UNKNOWN
+    return [tenths(line.mean), span(line.seeds), parameters, show_minutes(line.minutes)]
+
+
+def _numbers(line: Line, board: Board) -> list[str]:
+    accuracy = line.accuracy
+    return [tenths(accuracy[column]) if column in accuracy else MISSING for column in board.columns]

@@ -1,0 +1,26 @@
+"""`fine plugins`, and plug-ins in other commands."""
+
+from support.plugins import install
+
+
+def test_without_plugins_it_says_how_to_make_one(fine, monkeypatch):
+    monkeypatch.setattr("fine.cli.plugins.plugins", lambda group: [])
+    assert "docs/plugins.md" in fine("plugins").out
+
+
+def test_plugins_are_listed_and_checked(fine, workplace, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.syspath_prepend(str(workplace))
+    install(workplace, "pack_i", source="A = 1", entries={"fine.benchmarks": "one = pack_i:A"})
+    install(workplace, "pack_j", source="1 / 0", entries={"fine.models": "two = pack_j:B"})
+    code, out, err = fine("plugins")
+    assert code == 0 and not err and "pack_i 1.0" in out and "division" not in out
+    code, out, err = fine("plugins", "--check")
+    assert code == 0 and "yes" in out and "ZeroDivisionError: division by zero" in out
+
+
+def test_a_broken_model_is_refused_in_one_line(refused, workplace, monkeypatch):
+    monkeypatch.syspath_prepend(str(workplace))
+    install(workplace, "pack_k", source="1 / 0", entries={"fine.models": "three = pack_k:B"})
+    message = refused("train", "--model", "three", "--out", "run")
+    assert "the model 'three' of the package pack_k 1.0 cannot be used" in message
