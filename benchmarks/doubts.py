@@ -62,8 +62,8 @@ def main() -> None:
         ],
     )
     scores: dict[str, tuple[Score, Score]] = {
-        "right choice left out": (lambda a: a.distance, misfit_of_answer),
-        "y of another puzzle": (lambda a: a.residual, lambda a: a.evidence.misfit),
+        "right choice left out": (lambda a: a.distance, difference_of_answer),
+        "y of another puzzle": (lambda a: a.residual, lambda a: a.evidence.difference),
         "x is round, and turned": (
             lambda a: 1 - max(a.model_probabilities),
             lambda a: a.evidence.ambiguity,
@@ -105,8 +105,8 @@ def with_round_hint(one, number: int):
     return replace(one, x=image, y=image.rotate(45, fillcolor=255), choices=turned, answer=0)
 
 
-def misfit_of_answer(answer: Answer) -> float:
-    return min(answer.evidence.choice_misfits, default=0.5)
+def difference_of_answer(answer: Answer) -> float:
+    return min(answer.evidence.choice_differences, default=0.5)
 
 
 def calibration(name: str, answers: Sequence[Answer], puzzles: Puzzles) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-from fine import rule_set, solve
+from fine import draw_answer, explain, function, rule_set, solve
 from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
 from fine.inference.puzzle_images import ReadPuzzle
 from fine.inference.verification import EXPLAINED, FoundRule, look, only_made
@@ -15,7 +15,7 @@ from fine.rules import apply_rules
 from support.other_renderers import KINDS, far_rule, make_puzzle, random_rule
 from support.pillow_puzzles import puzzle, shape
 
-RULE = FoundRule((), "", (), misfit=0.001)
+RULE = FoundRule((), "", (), difference=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,29 @@ def test_the_choice_that_the_verified_rule_makes_is_taken(glyph_model):
         assert sum(answer.probabilities) == pytest.approx(1)
 
 
+def test_solve_explain_draw_and_the_function_say_the_same(glyph_model):
+    for number in (1, 3, 12):
+        (x, y, new, *choices), place = puzzle(number)
+        answer = solve(glyph_model, x, y, new, choices)
+        f = function(x, y, model=glyph_model)
+        assert f.choose(new, choices) == answer and answer.index == place
+        assert answer.rule is not None and answer.verified
+        first = explain(glyph_model, x, y, k=1)[0]
+        assert first.family == answer.rule.family and f.nearest(k=1)[0] == first
+        assert first.parameters == pytest.approx(answer.rule.parameters, abs=0.1)
+        drawn = draw_answer(glyph_model, x, y, new, rules=answer.rule.family)
+        pixels = torch.from_numpy(np.asarray(choices[place]) / np.float32(255))
+        assert (drawn.pixels[0] - pixels).abs().mean() < 0.03
+
+
+def test_what_is_drawn_has_the_shape_of_the_new_image(glyph_model, drawing):
+    wide = drawing.resize((80, 50))
+    drawn = draw_answer(glyph_model, drawing, drawing.rotate(180), wide, rules="square")
+    assert drawn.rules[0].label == "square 180°" and drawn.image.size == (80, 50)
+    difference = np.abs(np.asarray(drawn.image) / 255 - np.asarray(wide.rotate(180)) / 255)
+    assert difference.mean() < 0.01
+
+
 def test_the_network_alone_is_kept_apart(glyph_model):
     (x, y, new, *choices), _ = puzzle(3)
     both = solve(glyph_model, x, y, new, choices)
@@ -73,7 +96,7 @@ def test_parameters_between_the_grid_points_are_found_with_their_errors(drawing)
     found = look(ReadPuzzle.read(drawing, turned, None, ())).found[0]
     assert found.rules[0].family.name == "rotation"
     assert found.rules[0].parameters[0] == pytest.approx(37.2, abs=0.5)
-    assert 0 < found.errors[0] < 1 and found.misfit < EXPLAINED
+    assert 0 < found.errors[0] < 1 and found.difference < EXPLAINED
 
 
 def test_a_hint_that_no_rule_explains_is_said_to_be_one(glyph_model):
@@ -110,7 +133,7 @@ def test_a_second_hint_tells_what_a_round_one_cannot(glyph_model, drawing):
 
 
 @pytest.mark.parametrize(
-    ("misfits", "made"),
+    ("differences", "made"),
     [
         ((0.4, 0.001, 0.5), 1),
         ((0.4, 0.2, 0.5), -1),  # none is near
@@ -118,8 +141,8 @@ def test_a_second_hint_tells_what_a_round_one_cannot(glyph_model, drawing):
         ((0.002, 0.03, 0.5), 0),  # both are near, but one is far nearer
     ],
 )
-def test_a_rule_makes_one_choice_or_none(misfits, made):
-    assert only_made(misfits, RULE) == made
+def test_a_rule_makes_one_choice_or_none(differences, made):
+    assert only_made(differences, RULE) == made
 
 
 @pytest.mark.parametrize("rule", rule_set("square").rules, ids=str)

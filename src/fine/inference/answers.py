@@ -37,7 +37,7 @@ VERIFIED = 0.97
 AMBIGUOUS = 0.25
 """If rules that explain the hint make things of x' that differ by more, it shows too little."""
 UNEXPLAINED = 0.2
-"""A misfit of the hint with which no rule is near to explaining it."""
+"""A difference of the hint with which no rule is near to explaining it."""
 _BATCH = 100  # puzzles at once: their feature maps stay in the processor's cache
 _ROUNDING = 1e-3  # of brightness
 
@@ -298,7 +298,7 @@ def named(evidence: Evidence, place: int = 0) -> NamedRule | None:
         family=first.family.name if len(found.rules) == 1 else "several",
         parameters=first.parameters if len(found.rules) == 1 else (),
         label=found.label,
-        probability=1 - min(1.0, found.misfit),
+        probability=1 - min(1.0, found.difference),
         errors=found.errors,
         parts=found.rules,
     )
@@ -310,10 +310,14 @@ def _doubts(evidence: Evidence, network: tuple[str, ...], *, verified: bool) -> 
     if verified:
         return ()
     if not evidence.found:
-        unknown = evidence is not NOTHING and evidence.misfit > UNEXPLAINED
+        unknown = evidence is not NOTHING and evidence.difference > UNEXPLAINED
         return tuple(dict.fromkeys((*([doubt.UNKNOWN_RULE] if unknown else []), *network)))
-    least = min(evidence.choice_misfits)
-    near = [misfit for misfit in evidence.choice_misfits if misfit <= tolerance(evidence.found[0])]
+    least = min(evidence.choice_differences)
+    near = [
+        difference
+        for difference in evidence.choice_differences
+        if difference <= tolerance(evidence.found[0])
+    ]
     if len(near) > 1:
         return (doubt.EQUALLY_GOOD,)
     if evidence.ambiguity > AMBIGUOUS:

@@ -1,11 +1,11 @@
 """Rules checked on pixels: which rule takes x to y, and which of the choices it makes out of x'.
 
     evidence = look(puzzle)
-    evidence.found[0].label, evidence.found[0].misfit     # rotation 90°, 0.01
+    evidence.found[0].label, evidence.found[0].difference     # rotation 90°, 0.01
     evidence.made                                         # (2,): it makes the third choice
 
 This needs no network. What a rule makes of an image is compared with another image pixel by pixel:
-their misfit is 0 if they are the same, and about 1 if they have nothing to do with each other.
+their difference is 0 if they are the same, and about 1 if they have nothing to do with each other.
 
 Rules of a bank are tried first, on small images. If none fits as it is, the best of them are the
 starts of a registration, which moves their parameters until they fit.
@@ -32,14 +32,14 @@ SIDE = 64
 COARSE = 32
 """Pixels a side at which the rules of a bank are tried."""
 EXPLAINED = 0.06
-"""The largest misfit of a hint whose rule is said to be found."""
+"""The largest difference of a hint whose rule is said to be found."""
 EXACT = 0.004
-"""A misfit with which a rule of a bank needs no registration."""
+"""A difference with which a rule of a bank needs no registration."""
 AS_GOOD, NOISE = 1.5, 0.003
 """Misfits up to this many times another, and a little, are as good as it."""
 MADE, AS_HINT = 0.03, 4.0
-"""The largest misfit of a choice that a rule is said to make: that, or so many times that of the
-hint, which may be soft or noisy."""
+"""The largest difference of a choice that a rule is said to make: that, or so many times that of
+the hint, which may be soft or noisy."""
 LIKELY = "all+square+stretch"
 """The rules that are tried if nothing else is said."""
 _STARTS = 3  # families whose best rule is registered, and the second best of the first one
@@ -57,7 +57,7 @@ class FoundRule:
     """The rule in words, such as rotation 37.2°."""
     errors: tuple[float, ...]
     """The standard error of each parameter; empty if it is one of a grid."""
-    misfit: float
+    difference: float
     """What it leaves of the hints: 0 nothing, about 1 everything."""
 
 
@@ -96,9 +96,9 @@ class Evidence:
 
     found: tuple[FoundRule, ...]
     """Rules that explain the hints about equally well, the best first; empty: none does."""
-    misfit: float
+    difference: float
     """That of the best rule of all, whether it explains the hints or not."""
-    choice_misfits: tuple[float, ...]
+    choice_differences: tuple[float, ...]
     """Of every choice, to what the best rule that is found makes of x'."""
     made: tuple[int, ...]
     """For every rule that is found, the choice that it makes, if it makes exactly one; else −1."""
@@ -133,18 +133,21 @@ def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     candidates = _ranked(views, tried)
     if not candidates:
         return NOTHING
-    best = candidates[0].misfit
+    best = candidates[0].difference
     bound = AS_GOOD * best + NOISE
-    found = tuple(one for one in candidates if one.misfit <= bound) if best <= EXPLAINED else ()
+    found = tuple(one for one in candidates if one.difference <= bound) if best <= EXPLAINED else ()
     if views.new is None or not found:
         return Evidence(found, best, (), (), 0.0)
     results = [applied(views.new, one.rules) for one in found]
     ambiguity, possible = _rivals(views, results[0][0], tried, rules)
     if not len(views.choices):
         return Evidence(found, best, (), (), ambiguity)
-    to_choices = [_misfits(made, views.choices, _shown(views, shown)) for made, shown in results]
+    to_choices = [
+        _differences(made, views.choices, _shown(views, shown)) for made, shown in results
+    ]
     made = tuple(
-        only_made(misfits.tolist(), one) for misfits, one in zip(to_choices, found, strict=True)
+        only_made(differences.tolist(), one)
+        for differences, one in zip(to_choices, found, strict=True)
     )
     possible |= {choice for choice in made if choice >= 0}
     return Evidence(
@@ -161,9 +164,9 @@ def _rivals(
     """
     assert views.new is not None
     warp, members, inside = _bank(rules)
-    bound = AS_GOOD * tried[0].misfit + NOISE
+    bound = AS_GOOD * tried[0].difference + NOISE
     places = {rule: place for place, rule in enumerate(members)}
-    rivals = [places[one.rules[0]] for one in tried[:_MOST_RIVALS] if one.misfit <= bound]
+    rivals = [places[one.rules[0]] for one in tried[:_MOST_RIVALS] if one.difference <= bound]
     small = [
         resized(image[None, None], COARSE)[0, 0] for image in (best, views.new, *views.choices)
     ]
@@ -171,26 +174,26 @@ def _rivals(
     numbers = torch.tensor(rivals)
     made = warp(new.expand(len(rivals), 1, -1, -1), numbers)[:, 0]
     shown = _shown(views, inside[numbers])
-    ambiguity = float(_misfits(wanted, made, shown, smooth=True).max())
-    to_choices = [_misfits(choice, made, shown, smooth=True) for choice in choices]
+    ambiguity = float(_differences(wanted, made, shown, smooth=True).max())
+    to_choices = [_differences(choice, made, shown, smooth=True) for choice in choices]
     if not to_choices:
         return ambiguity, set()
     least, nearest = torch.stack(to_choices).min(dim=0)  # (rivals,)
     return ambiguity, set(nearest[least <= MADE].tolist())
 
 
-def only_made(misfits: Sequence[float], rule: FoundRule) -> int:
+def only_made(differences: Sequence[float], rule: FoundRule) -> int:
     """The one choice that a rule makes of x'; −1 if it is none or several."""
-    least = min(misfits)
+    least = min(differences)
     if least > tolerance(rule):
         return -1
-    near = [n for n, misfit in enumerate(misfits) if misfit <= AS_GOOD * least + NOISE]
+    near = [n for n, difference in enumerate(differences) if difference <= AS_GOOD * least + NOISE]
     return near[0] if len(near) == 1 else -1
 
 
 def tolerance(rule: FoundRule) -> float:
-    """The largest misfit of a choice that a rule makes."""
-    return max(MADE, AS_HINT * rule.misfit)
+    """The largest difference of a choice that a rule makes."""
+    return max(MADE, AS_HINT * rule.difference)
 
 
 def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (side, side) twice
@@ -202,12 +205,12 @@ def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (
 
 
 def _ranked(views: Views, tried: Sequence[FoundRule]) -> list[FoundRule]:
-    """The best rules of a bank, and registered, with their misfits on the hints, the best first."""
+    """The best rules of a bank, and registered, by their differences on the hints."""
     best = [_checked(views, one) for one in tried[: 2 * _STARTS]]
-    best.sort(key=lambda one: one.misfit)
-    if best and best[0].misfit > EXACT:
+    best.sort(key=lambda one: one.difference)
+    if best and best[0].difference > EXACT:
         best += _registered(views, [one.rules[0] for one in _starts(tried)])
-    return sorted(best, key=lambda one: one.misfit)
+    return sorted(best, key=lambda one: one.difference)
 
 
 def _of_bank(views: Views, rules: str) -> list[FoundRule]:
@@ -218,10 +221,10 @@ def _of_bank(views: Views, rules: str) -> list[FoundRule]:
     for pair in views.pairs:
         x, y = _smoothed(torch.stack([resized(one[None, None], COARSE)[0, 0] for one in pair]))
         made = warp(x.expand(len(members), 1, -1, -1), numbers)[:, 0]
-        total += _misfits(y, made, _shown(views, inside), smooth=True)
-    misfits = (total / len(views.pairs)).tolist()
-    order = sorted(range(len(members)), key=misfits.__getitem__)
-    return [FoundRule((members[n],), str(members[n]), (), misfits[n]) for n in order]
+        total += _differences(y, made, _shown(views, inside), smooth=True)
+    differences = (total / len(views.pairs)).tolist()
+    order = sorted(range(len(members)), key=differences.__getitem__)
+    return [FoundRule((members[n],), str(members[n]), (), differences[n]) for n in order]
 
 
 @functools.lru_cache(maxsize=8)
@@ -286,12 +289,12 @@ def _registered(views: Views, starts: Sequence[Rule]) -> list[FoundRule]:
 
 
 def _checked(views: Views, rule: FoundRule) -> FoundRule:
-    """The rule with its misfit on the images at full resolution."""
-    misfits = []
+    """The rule with its difference on the images at full resolution."""
+    differences = []
     for x, y in views.pairs:
         made, inside = applied(x, rule.rules)
-        misfits.append(float(_misfits(y, made[None], _shown(views, inside))))
-    return replace(rule, misfit=sum(misfits) / len(misfits))
+        differences.append(float(_differences(y, made[None], _shown(views, inside))))
+    return replace(rule, difference=sum(differences) / len(differences))
 
 
 def _shown(views: Views, inside: Tensor) -> Tensor:
@@ -299,7 +302,7 @@ def _shown(views: Views, inside: Tensor) -> Tensor:
     return torch.ones_like(inside) if views.paper else inside
 
 
-def _misfits(one: Tensor, others: Tensor, shown: Tensor, *, smooth: bool = False) -> Tensor:
+def _differences(one: Tensor, others: Tensor, shown: Tensor, *, smooth: bool = False) -> Tensor:
     """How different images are from one, (n,), over the pixels that are shown; 1 if few are."""
     first, targets = one[None], others
     if not smooth:
