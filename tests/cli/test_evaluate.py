@@ -149,3 +149,13 @@ def test_names_of_folders_cannot_write_to_the_terminal(fine):
     assert code == 0 and not err and "2 test puzzles, swap over folder:�[31mred�" in out
     assert "[bold]x[][]" in out and ":smile:" in out
     assert all(line.isprintable() for line in out.split("\n"))
+
+
+def test_a_bundled_model_is_tested_by_its_name(fine, tmp_path):
+    out = tmp_path / "result.json"
+    options = ("--rules", "reflection", "--test-count", 20, "--json", out)
+    done = fine("evaluate", "all-glyphs", *options, "--distractors", "family")
+    assert done.code == 0, done.err
+    assert json.loads(out.read_text())["puzzles"] == 20
+    done = fine("evaluate", "all-glyphs", "--distractors", "nearby", "--test-count", 20)
+    assert done.code == 2 and "nearby" in done.err

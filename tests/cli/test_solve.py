@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fine.inference import puzzle_images
+from fine.inference import reading
 from support.commands import image_folder
 from support.fuzzing import HOSTILE
 
@@ -21,15 +21,14 @@ def files(workplace) -> list[Path]:
 
 def test_every_file_is_read_once_whatever_is_asked_about_it(fine, files, monkeypatch):
     opened: Counter[str] = Counter()
-    read = puzzle_images.read_image
+    read = reading._read
 
     def spy(source: object) -> object:
         if isinstance(source, Path):
             opened[source.name] += 1
         return read(source)
 
-    for module in ("puzzle_images", "drawn"):
-        monkeypatch.setattr(f"fine.inference.{module}.read_image", spy)
+    monkeypatch.setattr(reading, "_read", spy)
     options = ("--explain", "--candidates", "rotation", "--out", "answer.png")
     assert fine("solve", *files, *options).code == 0
     assert sum(opened.values()) == len(files)

@@ -63,7 +63,7 @@ def test_one_hint_gives_what_the_model_gives(model, images):
     choices = [rotated(new[None], degrees)[0] for degrees in (45, 75, 90, 135)]
     expected = model(torch.stack((x, y, new, *choices))[None]).softmax(1)[0]
     answer = function(x, y, model=model).choose(new, choices)
-    got = torch.tensor(answer.probabilities)
+    got = torch.tensor(answer.model_probabilities)
     torch.testing.assert_close(got, expected, rtol=1e-3, atol=1e-5)
 
 

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from fine import FINE, FINEConfig, FineError, draw_answer, explain, load, solve
-from fine.inference import PuzzleImages, judge, puzzle_images, reading
+from fine.inference import PuzzleImages, puzzle_images, reading
 from fine.inference.puzzle_images import prepared
-from fine.pretrained import load_calibration
 from support.pillow_puzzles import MATERIALS, puzzle, save
 
 
@@ -14,12 +13,11 @@ from support.pillow_puzzles import MATERIALS, puzzle, save
 @pytest.mark.parametrize("material", MATERIALS)
 @pytest.mark.parametrize("name", ["all-glyphs", "affine-cifar"])
 def test_what_was_read_is_answered_as_the_files_are(name, material, tmp_path):
-    model, calibration = load(name), load_calibration(name)
+    model = load(name)
     files = save([MATERIALS[material](image) for image in puzzle(4)[0]], tmp_path)
     x, y, new, *choices = files
     images = PuzzleImages.read(x, y, new, choices)
     assert solve(model, *images) == solve(model, x, y, new, choices)
-    assert judge(model, calibration, *images) == judge(model, calibration, x, y, new, choices)
     assert explain(model, images.x, images.y) == explain(model, x, y)
     assert torch.equal(images.prepared(model), prepared(model, files))
     drawn = [draw_answer(model, *first_three) for first_three in (images[:3], files[:3])]
@@ -36,13 +34,12 @@ def test_every_file_is_opened_once(glyph_model, tmp_path, monkeypatch):
     files = save(puzzle(4)[0], tmp_path)
     images = PuzzleImages.read(*files[:3], files[3:])
     solve(glyph_model, *images)
-    judge(glyph_model, load_calibration("all-glyphs"), *images)
     explain(glyph_model, images.x, images.y)
     draw_answer(glyph_model, *images[:3])
     images.prepared(glyph_model)
     assert opened == files
     opened.clear()
-    judge(glyph_model, load_calibration("all-glyphs"), *files[:3], files[3:])
+    solve(glyph_model, *files[:3], files[3:])
     assert opened == files
 
 

@@ -13,6 +13,7 @@ from PIL import Image, ImageOps
 
 from fine import FineError, read_image
 from fine.inference import reading
+from fine.inference.reading import read_images, squared
 from support.bombs import png, with_scans
 from support.fuzzing import limits
 from support.odd_files import odd_files, without_waiting
@@ -244,3 +245,55 @@ def test_a_tensor_of_half_precision_is_read():
     image = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
     for kind in (torch.bfloat16, torch.float16):
         assert torch.equal(read_image(image.to(kind)), image.to(kind).float())
+
+
+# Images of one puzzle
+
+
+def on_nothing(drawing: Image.Image, ink: int) -> Image.Image:
+    """A drawing in one grey on a transparent ground."""
+    image = Image.new("LA", drawing.size, (ink, 0))
+    image.paste((ink, 255), mask=ImageOps.invert(drawing))
+    return image
+
+
+@pytest.mark.parametrize("inks", [(20, 200), (200, 20), (120, 140, 140), (0, 255, 90)])
+def test_transparent_images_of_a_puzzle_lie_on_one_paper(drawing, inks):
+    """Each by itself, bright ones would lie on black and dark ones on white."""
+    images = read_images([on_nothing(drawing, ink) for ink in inks])
+    corners = {round(float(image[0, 0, 0]), 3) for image in images}
+    assert len(corners) == 1 and corners <= {0.0, 1.0}
+
+
+def test_the_paper_is_that_on_which_the_faintest_image_shows_best(drawing):
+    for inks, paper in (((20, 140), 1.0), ((240, 140), 0.0)):
+        for image in read_images([on_nothing(drawing, ink) for ink in inks]):
+            assert float(image[0, 0, 0]) == paper
+
+
+def test_transparent_images_lie_on_the_paper_of_opaque_ones(drawing):
+    bright = on_nothing(drawing, 200)
+    assert float(read_images([bright])[0][0, 0, 0]) == 0
+    assert float(read_images([drawing, bright])[1][0, 0, 0]) == 1
+    assert float(read_images([ImageOps.invert(drawing), on_nothing(drawing, 20)])[1][0, 0, 0]) == 0
+
+
+def test_images_of_a_puzzle_keep_their_shapes():
+    shapes = [(40, 90), (90, 40), (33, 33), (1500, 700)]
+    images = read_images([Image.new("L", shape, 255) for shape in shapes])
+    assert [tuple(image.shape[1:]) for image in images] == [
+        (90, 40),
+        (40, 90),
+        (33, 33),
+        (239, 512),
+    ]
+
+
+def test_images_of_a_puzzle_are_padded_in_the_colour_of_the_first():
+    white, grey = (np.full((20, 40), shade, dtype=np.uint8) for shade in (255, 100))
+    padded = squared(read_images([white, grey]))
+    assert all(image.shape == (1, 40, 40) and image[0, 0, 0] == 1 for image in padded)
+    assert float(padded[1][0, 20, 20]) == pytest.approx(100 / 255)
+    noise = np.random.default_rng(0).integers(256, size=(20, 40), dtype=np.uint8)
+    own = squared(read_images([noise, grey]))[1]  # the border of noise is no colour
+    assert float(own[0, 0, 0]) == pytest.approx(100 / 255)

@@ -58,7 +58,7 @@ def test_the_command_takes_a_folder_for_a_model(glyph_model, files, fine, tmp_pa
     glyph_model.save_pretrained(tmp_path / "mine")
     one = json.loads(fine("solve", *files, "--json").out)
     two = json.loads(fine("solve", *files, "--json", "--model", tmp_path / "mine").out)
-    assert one["probabilities"] == two["probabilities"]
+    assert one["model_probabilities"] == two["model_probabilities"]
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,30 @@ def test_the_command_refuses_in_one_line_and_leaves_nothing(files, fine, argumen
     code, _, err = fine("solve", *arguments.split())
     assert code == 2 and message in err and err.startswith("error: ") and err.count("\n") == 1
     assert sorted(Path().iterdir()) == before
+
+
+def test_the_command_takes_further_hints(glyph_model, files, fine):
+    x, y, new, *choices = files
+    said = json.loads(fine("solve", *files, "--hint", x, y, "--json").out)
+    answer = solve(glyph_model, [x, x], [y, y], new, choices)
+    assert said["probabilities"] == list(answer.probabilities) and said["verified"]
+    assert said["rule"]["label"] == answer.rule.label
+    done = fine("solve", *files, "--hint", x)
+    assert done.code == 2 and "expected pairs" in done.err
+
+
+def test_the_command_draws_what_the_model_sees(files, fine):
+    done = fine("solve", *files, "--show-input", "seen.png")
+    assert done.code == 0 and "what the model sees: seen.png" in done.out
+    with Image.open("seen.png") as sheet:
+        assert sheet.size == (7 * 136 + 8, 2 * 136 + 8)
+        above, below = sheet.getpixel((12, 12)), sheet.getpixel((12, 148))
+    assert above == (255, 255, 255) and below == (0, 0, 0)  # paper, which becomes black
+
+
+def test_the_network_can_be_asked_alone(glyph_model, files, fine):
+    x, y, new, *choices = files
+    said = json.loads(fine("solve", *files, "--model-only", "--json").out)
+    assert not said["verified"] and said["rule"] is None
+    answer = solve(glyph_model, x, y, new, choices, verify=False)
+    assert said["model_probabilities"] == list(answer.model_probabilities)

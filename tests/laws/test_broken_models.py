@@ -12,7 +12,7 @@ from PIL import Image
 import fine
 from fine.analysis.function_map import make_function_map
 from fine.evaluation.calibration import Calibration, all_ood_scores, calibrate
-from fine.inference import judge, residual
+from fine.inference import residual
 from fine.io.tensors import save_tensors
 from fine.models import paper
 from fine.models.finite import BrokenModelError
@@ -47,7 +47,10 @@ def composed() -> fine.Function:
 QUESTIONS: dict[str, Callable[[paper.FINE], object]] = {
     "solve": lambda model: fine.solve(model, X, Y, NEW, CHOICES),
     "solve_many": lambda model: fine.solve_many(model, IMAGES[None]),
-    "judge": lambda model: judge(model, CALIBRATION, X, Y, NEW, CHOICES),
+    "solve, calibrated": lambda model: fine.solve(
+        model, X, Y, NEW, CHOICES, calibration=CALIBRATION
+    ),
+    "solve, two hints": lambda model: fine.solve(model, [X, X], [Y, Y], NEW, CHOICES),
     "explain": lambda model: fine.explain(model, X, Y),
     "draw_answer": lambda model: fine.draw_answer(model, X, Y, NEW),
     "function": lambda model: fine.function(X, Y, model=model),

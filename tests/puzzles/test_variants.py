@@ -238,7 +238,8 @@ def test_a_square_covers_its_share_of_a_white_image(task):
     ("name", "default"), [("hints", 1), ("backwards", 1), ("chain", 2), ("odd-one-out", 4)]
 )
 def test_a_variant_has_defaults_of_its_own(name, default):
-    assert make_variant(name) == Variant(name, default)
+    by = "swapped" if name == "backwards" else "inverse"
+    assert make_variant(name) == Variant(name, default, by=by)
     assert make_variant(name).kind.name == name and VARIANTS[name].default == default
 
 

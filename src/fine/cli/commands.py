@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "Report",
     "solve": "Solve",
     "apply": "Apply",
+    "benchmark": "Benchmark",
     "export": "Export",
     "calibrate": "Calibrate",
     "slots": "ShowSlots",

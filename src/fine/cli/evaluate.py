@@ -21,6 +21,7 @@ from fine.images.strings import are_strings
 from fine.io.files import write_json
 from fine.models.oracle import LIMITS
 from fine.models.variant_solver import VariantSolver
+from fine.pretrained import holds_run, load, names, trained_on
 from fine.puzzles import KINDS, Puzzles
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN, Variant
@@ -33,12 +34,14 @@ class Evaluate:
     reached without learning."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """The run folder; or oracle, which knows all rules and looks up which one it is; or pixels, a
-    least-squares map between pixels."""
+    """The run folder, an exported folder, or a bundled model by name; or oracle, which knows all
+    rules and looks up which one it is; or pixels, a least-squares map between pixels."""
     task: str = ""
     """Another task to test on, such as omniglot for a model trained on glyphs."""
     rules: str = ""
     """Other rules to test on."""
+    distractors: Annotated[str, tyro.conf.arg(metavar="KIND")] = ""
+    """How the wrong rules are drawn: any, family (the same one as the right rule), near …"""
     test_count: int | None = None
     by_rule: bool = False
     """Also show a row for every rule."""
@@ -78,18 +81,35 @@ class Evaluate:
             say(f"solved and missed puzzles: {self.sheet}")
 
     def _trained(self) -> tuple[nn.Module, Puzzles, Variant]:
-        """The model of a run, and puzzles with as many channels and pixels as it was trained on."""
-        run = Run(Path(self.source))
-        config = run.config()
-        task = config.task
+        """A trained model, and puzzles with as many channels and pixels as it was trained on."""
+        folder = Path(self.source)
+        shared = (folder / "config.json").is_file() and not holds_run(folder)
+        if self.source in names() or shared:
+            model = load(self.source, device=self.machine.device)
+            trained, channels, usual = self._exported_task(), model.channels, PLAIN
+        else:
+            run = Run(folder)
+            config = run.config()
+            trained, channels, usual = config.task, config.channels, config.variant
+            model = None
+        task = trained
         if self.task:
-            task = Task.preset(self.task, rules=self.rules or config.task.rules.partition(":")[0])
+            task = Task.preset(self.task, rules=self.rules or trained.rules.partition(":")[0])
         elif self.rules:
             task = replace(task, rules=self.rules, test_rules="")
-        task = replace(task, channels=config.channels, size=config.task.size)
-        variant = self.variant.make(config.variant)
-        puzzles = self._puzzles(task, variant, data_root=config.task.data_root)
-        return run.load(device=self.machine.device), puzzles, variant
+        task = replace(task, channels=channels, size=trained.size)
+        variant = self.variant.make(usual)
+        puzzles = self._puzzles(task, variant, data_root=trained.data_root)
+        return model or Run(folder).load(device=self.machine.device), puzzles, variant
+
+    def _exported_task(self) -> Task:
+        """What a model that is no run was trained on."""
+        task = trained_on(self.source)
+        if task is None:
+            if not self.task:
+                raise FineError(f"{self.source} does not say what it was trained on: give --task")
+            return Task.preset(self.task, rules=self.rules or "affine")
+        return task
 
     def _limit(self) -> tuple[nn.Module, Puzzles, Variant]:
         """What needs no training, and the puzzles of the task it is given."""
@@ -104,6 +124,8 @@ class Evaluate:
         if count < 1:
             raise FineError(f"test_count is {count}: give at least 1")
         task = replace(task, test_count=count, data_root=self.data_root or data_root)
+        if self.distractors:
+            task = replace(task, test_distractors=self.distractors)
         return task.test_puzzles(variant)
 
 

@@ -1,6 +1,6 @@
 """`fine solve`"""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,20 +16,20 @@ from fine.evaluation.calibration import FILE
 from fine.images.letters import check_text
 from fine.inference import (
     Answer,
-    CalibratedAnswer,
     Drawn,
     NamedRule,
-    PuzzleImages,
     TextAnswer,
     draw_answer,
     explain,
-    judge,
     solve,
     solve_text,
 )
+from fine.inference.input_sheet import input_sheet
+from fine.inference.naming import with_first
+from fine.inference.puzzle_images import ReadPuzzle
 from fine.io.files import written_whole
 from fine.models.paper import FINE
-from fine.pretrained import load, load_calibration
+from fine.pretrained import default_model, load, load_calibration
 from fine.rules import rule_set
 
 
@@ -37,10 +37,12 @@ from fine.rules import rule_set
 class Solution:
     """What is found out about a puzzle; what was not asked for is None or empty."""
 
+    puzzle: ReadPuzzle
     seen: Tensor
-    """(3 + k, channels, size, size) in 0..1: the images as the model sees them."""
+    """(n, channels, size, size) in 0..1: the images as the model sees them."""
     answer: Answer | None
-    judged: CalibratedAnswer | None
+    calibrated: bool
+    """Whether its probabilities are to be believed."""
     none: bool
     """Whether the answer is "none of these"."""
     rules: tuple[NamedRule, ...]
@@ -55,22 +57,28 @@ class Solve:
         tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="X Y NEW CHOICE …")
     ] = ()
     """Image files: x, y, the new one, and two or more choices; or no choices, and --candidates."""
+    hint: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="X Y …")] = ()
+    """Further hints: pairs of images, of which each y was made from its x by the same rule."""
     text: Annotated[tuple[str, ...], tyro.conf.arg(metavar="X Y NEW")] = ()
     """Instead of images, three strings of letters, such as abc abd mmnnpp. The answer is written,
     and all rules are ranked."""
     model: TrainedModel = ""
-    """A bundled pretrained model, a run folder, or an exported folder; by default all-glyphs, or
-    all-strings with --text."""
+    """A bundled pretrained model, a run folder, or an exported folder; by default the one for
+    anyone's images, or all-strings with --text."""
     explain: bool = False
     """Also name the rules that do what the composed function does."""
     candidates: Annotated[str, tyro.conf.arg(metavar="RULES")] = ""
-    """Also draw the answer: apply every rule of these (affine, all, rotation+scale …) to the new
-    image, and take the best."""
+    """Also draw the answer: apply every rule of these (affine, all, square, rotation+scale …) to
+    the new image, and take the best."""
+    model_only: bool = False
+    """Let the network answer alone: no rule is tried on the pixels."""
     allow_none: bool = False
     """Answer "none of these" if the hint shows no rule that the model knows, or if no choice fits;
     `fine calibrate` the model first."""
     out: Path | None = None
     """Write the drawn answer to this PNG file."""
+    show_input: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Write the images to this PNG file as they were read, and below as the model sees them."""
     json: bool = False
     """Print one JSON object instead of text and images."""
 
@@ -83,6 +91,9 @@ class Solve:
         if solution.drawn is not None and self.out is not None:
             with written_whole(self.out) as temporary:
                 solution.drawn.image.save(temporary, format="PNG")
+        if self.show_input is not None:
+            with written_whole(self.show_input) as temporary:
+                input_sheet(solution.puzzle, solution.seen).save(temporary, format="PNG")
         if self.json:
             print_json(self._as_json(solution))
         else:
@@ -90,7 +101,7 @@ class Solve:
 
     @property
     def _model(self) -> str:
-        return self.model or ("all-strings" if self.text else "all-glyphs")
+        return self.model or ("all-strings" if self.text else default_model())
 
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""
@@ -112,71 +123,77 @@ class Solve:
                 "--out is for an answer that is drawn: say from which rules, such as --candidates "
                 "affine"
             )
-        if self.out is not None and self.out.suffix.lower() != ".png":
+        for file in (self.out, self.show_input):
+            if file is not None and file.suffix.lower() != ".png":
+                raise FineError(
+                    f"an image cannot be drawn to '{file.name}': the name must end in .png"
+                )
+        if len(self.hint) % 2:
             raise FineError(
-                f"the answer cannot be drawn to '{self.out.name}': the name must end in .png"
+                f"--hint has {len(self.hint)} images: expected pairs, an x and its y each"
             )
 
     def _solve(self, model: FINE) -> Solution:
         x, y, new, *choices = self.images
-        puzzle = PuzzleImages.read(x, y, new, choices)  # each file once, for all that follows
+        first, then = [x, *self.hint[0::2]], [y, *self.hint[1::2]]
+        puzzle = ReadPuzzle.read(first, then, new, choices)  # each file once, for all that follows
         calibration = load_calibration(self._model) if choices else None
         if choices and calibration is None and self.allow_none:
             raise FineError(
                 f"{self._model} has no {FILE}, which --allow-none needs: make one with `fine "
                 "calibrate`"
             )
-        answer = judged = drawn = None
-        if calibration is not None:
-            judged = judge(model, calibration, *puzzle)
-            answer = judged.answer
-        elif choices:
-            answer = solve(model, *puzzle)
+        pairs = puzzle.images[: 2 * puzzle.hints]
+        xs, ys, (shown, *options) = pairs[0::2], pairs[1::2], puzzle.images[2 * puzzle.hints :]
+        verify = not self.model_only
+        answer = drawn = None
+        if choices:
+            answer = solve(model, xs, ys, shown, options, verify=verify, calibration=calibration)
         if self.candidates:
-            drawn = draw_answer(model, puzzle.x, puzzle.y, puzzle.new, rules=self.candidates)
+            drawn = draw_answer(model, xs, ys, shown, rules=self.candidates, verify=verify)
+        rules: tuple[NamedRule, ...] = ()
+        if self.explain:
+            rules = explain(model, xs, ys, verify=verify)
+            rules = with_first(answer.rule if answer else None, rules)[: len(rules)]
         return Solution(
-            seen=puzzle.prepared(model),
+            puzzle=puzzle,
+            seen=puzzle.seen(model),
             answer=answer,
-            judged=judged,
-            none=judged is not None and judged.none and self.allow_none,
-            rules=explain(model, puzzle.x, puzzle.y) if self.explain else (),
+            calibrated=calibration is not None,
+            none=answer is not None and bool(answer.doubts) and self.allow_none,
+            rules=rules,
             drawn=drawn,
         )
 
     def _as_json(self, solution: Solution) -> dict[str, Any]:
         content: dict[str, Any] = {"model": self._model}
-        answer, judged, drawn = solution.answer, solution.judged, solution.drawn
+        answer, drawn = solution.answer, solution.drawn
         if answer is not None:
             chosen = str(self.images[3 + answer.index])
             content["answer"] = {"index": answer.index, "letter": answer.letter, "file": chosen}
             content["probabilities"] = list(answer.probabilities)
-        if judged is not None:
-            content["confidence"], content["doubts"] = judged.confidence, list(judged.doubts)
+            content["model_probabilities"] = list(answer.model_probabilities)
+            content["verified"] = answer.verified
+            content["rule"] = None if answer.rule is None else _rule_as_json(answer.rule)
+            content["doubts"] = list(answer.doubts)
+            if solution.calibrated or answer.verified:
+                content["confidence"] = answer.probability
         if solution.none:
             content["answer"] = None
         if solution.rules:
-            content["rules"] = [asdict(rule) for rule in solution.rules]
+            content["rules"] = [_rule_as_json(rule) for rule in solution.rules]
         if drawn is not None:
             file, rules = str(self.out) if self.out else None, drawn.rules[:10]
-            content["drawn"] = {"file": file, "rules": [asdict(rule) for rule in rules]}
+            content["drawn"] = {"file": file, "rules": [_rule_as_json(rule) for rule in rules]}
         return content
 
     def _show(self, solution: Solution) -> None:
-        answer, judged = solution.answer, solution.judged
+        answer = solution.answer
         chosen = None if answer is None or solution.none else answer.index
-        seen = solution.seen.mul(255).round().byte().cpu()
+        seen = solution.seen[2 * (solution.puzzle.hints - 1) :].mul(255).round().byte().cpu()
         show_solved(seen, console=console, chosen=chosen)
         if answer is not None:
-            names = [printable(path.name) for path in self.images[3:]]
-            for number, probability in enumerate(answer.probabilities):
-                name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
-                show_bar(name, probability, console=console, chosen=number == chosen)
-            sure = "" if judged is None else f", {judged.confidence:.0%} sure"
-            file = self.images[3 + answer.index]
-            said = "none of these" if solution.none else f"{answer.letter}, {file}{sure}"
-            say(f"answer: {said}")
-        for doubt in judged.doubts if judged is not None else ():
-            say(f"doubt: {doubt}")
+            self._show_answer(answer, solution, chosen)
         if solution.rules:
             say("", "the composed function does nearly the same as")
             _list_rules(solution.rules)
@@ -185,12 +202,35 @@ class Solve:
             _list_rules(solution.drawn.rules[:3])
             if self.out is not None:
                 say(f"drawn to {self.out}")
+        if self.show_input is not None:
+            say(f"what the model sees: {self.show_input}")
+
+    def _show_answer(self, answer: Answer, solution: Solution, chosen: int | None) -> None:
+        names = [printable(path.name) for path in self.images[3:]]
+        for number, probability in enumerate(answer.probabilities):
+            name = f"{choice_name(number)}  {names[number]:{max(map(len, names))}}"
+            show_bar(name, probability, console=console, chosen=number == chosen)
+        sure = ""
+        if solution.calibrated or answer.verified:
+            sure = f", {answer.probability:.0%} sure"
+        file = self.images[3 + answer.index]
+        said = "none of these" if solution.none else f"{answer.letter}, {file}{sure}"
+        say(f"answer: {said}")
+        if answer.verified and answer.rule is not None:
+            say(f"verified: {answer.rule.label} takes x to y, and new to this choice alone")
+            if answer.model_index != answer.index:
+                say(f"the network alone would take {choice_name(answer.model_index)}")
+        elif answer.rule is not None:
+            say(f"rule: {answer.rule.label} takes x to y")
+        for doubt in answer.doubts:
+            say(f"doubt: {doubt}")
 
     def _solve_text(self) -> None:
-        if self.images or self.explain or self.candidates or self.out is not None:
+        others = (self.images, self.hint, self.explain, self.candidates, self.out, self.show_input)
+        if any(others):
             raise FineError(
-                "--text solves strings: give no images with it, and none of --explain, "
-                "--candidates and --out"
+                "--text solves strings: give no images with it, and none of --hint, --explain, "
+                "--candidates, --out and --show-input"
             )
         if len(self.text) != 3:
             raise FineError(
@@ -219,6 +259,12 @@ class Solve:
             say("", f"= makes {y} of {x}: these come first")
         else:
             say("", f"no rule makes {y} of {x}: the most probable is taken")
+
+
+def _rule_as_json(rule: NamedRule) -> dict[str, Any]:
+    content = asdict(replace(rule, parts=()))
+    del content["parts"]
+    return content
 
 
 def _list_rules(rules: tuple[NamedRule, ...]) -> None:

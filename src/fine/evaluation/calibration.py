@@ -10,6 +10,7 @@ Everything here is fitted on puzzles over training classes; test puzzles choose 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
@@ -113,6 +114,19 @@ class Calibration:
                 f"{path} is not a calibration ({problem}): make it again with `fine calibrate`"
             ) from problem
         return calibration
+
+
+_REMEMBERED: WeakKeyDictionary[FINE, Calibration] = WeakKeyDictionary()
+
+
+def remember_calibration(model: FINE, calibration: Calibration) -> None:
+    """Keep the calibration of a model for as long as there is the model."""
+    _REMEMBERED[model] = calibration
+
+
+def calibration_of(model: FINE) -> Calibration | None:
+    """The calibration that a model was loaded with, if it has one."""
+    return _REMEMBERED.get(model)
 
 
 @torch.no_grad()

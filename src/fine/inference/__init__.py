@@ -10,17 +10,17 @@ All of them take files, bytes, Pillow images, arrays and tensors as well. The co
 page and Python programs go through these functions.
 
 reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
-model sees, answers.py solves, judging.py says when not to answer, functions.py has composed
-functions as objects, rule_functions.py those known by their rule, which registration/ finds,
-naming.py names them, drawn.py draws answers, strings.py solves letter strings.
+model sees, verification.py tries rules on the pixels, answers.py solves with both, doubts.py says
+when not to answer, functions.py has composed functions as objects, rule_functions.py those known by
+their rule, which registration/ finds, naming.py names them, drawn.py draws answers, strings.py
+solves letter strings.
 """
 
 from fine.inference.answers import Answer, solve, solve_many
 from fine.inference.drawn import Drawn, draw_answer
-from fine.inference.functions import Function, Hints, explain, function, residual
-from fine.inference.judging import CalibratedAnswer, judge
+from fine.inference.functions import Function, explain, function, residual
 from fine.inference.naming import NamedRule
-from fine.inference.puzzle_images import PuzzleImages
+from fine.inference.puzzle_images import Hints, PuzzleImages
 from fine.inference.reading import Source, read_image
 from fine.inference.registration import Registered, register
 from fine.inference.rule_functions import RuleFunction, load_function
@@ -28,7 +28,6 @@ from fine.inference.strings import RankedRule, TextAnswer, solve_text
 
 __all__ = [
     "Answer",
-    "CalibratedAnswer",
     "Drawn",
     "Function",
     "Hints",
@@ -42,7 +41,6 @@ __all__ = [
     "draw_answer",
     "explain",
     "function",
-    "judge",
     "load_function",
     "read_image",
     "register",

@@ -4,6 +4,7 @@ drawn = draw_answer(model, "x.png", "y.png", "new.png") drawn.image.save("answer
 at the resolution of new.png; drawn.rules[0] says by which rule
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PIL import Image
@@ -12,7 +13,8 @@ from torch import Tensor
 from fine.inference.functions import explain
 from fine.inference.ground import find_ground
 from fine.inference.naming import NamedRule
-from fine.inference.reading import Source, border, read_image
+from fine.inference.puzzle_images import Hints, hint_lists
+from fine.inference.reading import Source, border, read_images, squared
 from fine.models.paper import FINE
 from fine.rules import Rule, apply_rules, rule_set
 
@@ -33,7 +35,7 @@ class Drawn:
     """
 
     pixels: Tensor
-    """float (channels, side, side) in 0..1: x' under the first of the rules."""
+    """float (channels, h, w) in 0..1: x' under the first of the rules."""
     rules: tuple[NamedRule, ...]
     """Every rule of the set, the most probable first."""
 
@@ -44,17 +46,21 @@ class Drawn:
         return Image.fromarray(pixels.squeeze(-1) if pixels.shape[-1] == 1 else pixels)
 
 
-def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = "affine") -> Drawn:
-    """What is to ``new`` as y is to x, in the colours and at the resolution of ``new``.
+def draw_answer(
+    model: FINE, x: Hints, y: Hints, new: Source, *, rules: str = "affine", verify: bool = True
+) -> Drawn:
+    """What is to ``new`` as y is to x, in the colours, shape and resolution of ``new``.
 
     It is drawn by the rule of a set that explains y best.
 
     Args:
         model: A model that composes functions, as `load` returns it.
-        x: The image of the example: anything that `read_image` takes.
-        y: What became of it.
+        x: The image of the example, anything that `read_image` takes; or several, one for each
+            hint.
+        y: What became of it, or of each of them.
         new: Another image.
         rules: The set of rules to choose from, as `rule_set` takes it.
+        verify: Whether a rule that takes the pixels of x to those of y is preferred.
 
     Examples:
         >>> import fine
@@ -62,13 +68,27 @@ def draw_answer(model: FINE, x: Source, y: Source, new: Source, *, rules: str = 
         >>> drawn = fine.draw_answer(model, "x.png", "y.png", "new.png")  # doctest: +SKIP
         >>> drawn.image.save("answer.png")  # doctest: +SKIP
     """
-    named = explain(model, x, y, rules=rules, k=len(rule_set(rules)))
-    return Drawn(under_rule(read_image(new), named[0].rule), named)
+    before, after = hint_lists(x, y)
+    *pairs, shown = read_images([*before, *after, new])  # on one paper
+    count = len(before)
+    names = explain(
+        model, pairs[:count], pairs[count:], rules=rules, k=len(rule_set(rules)) + 1, verify=verify
+    )
+    return Drawn(under_rules(shown, names[0].rules), names)
 
 
-def under_rule(image: Tensor, rule: Rule) -> Tensor:  # (channels, side, side), same
+def under_rule(image: Tensor, rule: Rule) -> Tensor:  # (channels, h, w), same
     """An image under a rule. What is uncovered has the colour of its ground, or is black."""
+    return under_rules(image, [rule])
+
+
+def under_rules(image: Tensor, rules: Sequence[Rule]) -> Tensor:  # (channels, h, w), same
+    """An image under rules, the first one first, in its own shape."""
+    height, width = image.shape[1:]
+    (square,) = squared([image])
     background = None
-    if bool(find_ground(image[None, None]).there):
-        background = border(image).median(dim=1).values
-    return apply_rules(image, [rule], background=background).clamp(0, 1)
+    if bool(find_ground(square[None, None]).there):
+        background = border(square).median(dim=1).values
+    made = apply_rules(square, rules, background=background).clamp(0, 1)
+    top, left = (made.shape[1] - height) // 2, (made.shape[2] - width) // 2
+    return made[:, top : top + height, left : left + width]

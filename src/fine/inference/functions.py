@@ -26,25 +26,24 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.evaluation.ood import residual_share
-from fine.inference.answers import Answer, answers_of, check_dense, list_choices
+from fine.inference.answers import Answer, answers_of, check_dense, list_choices, named, solve
 from fine.inference.naming import (
     SHARPNESS,
     NamedRule,
     distinct_rules,
     logits_of_rules,
     ranked,
+    with_first,
 )
-from fine.inference.puzzle_images import fitted, read_all
+from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
 from fine.inference.reading import Source
 from fine.inference.registration import Registered
 from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
+from fine.inference.verification import Evidence, look
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
 from fine.rules import rule_set
-
-Hints = Source | Sequence[Source]
-"""An image, a tensor of b images, or a sequence of either, one for each hint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +78,9 @@ class Function:
     """Images that they are known to make."""
     find_exact: Callable[[], RuleFunction] = field(repr=False)
     """Finds the same function by its rule, when it is first asked for."""
+    hints: ReadPuzzle | None = None
+    """The images it was composed from, as they were read; None if there are several functions, or
+    if it was made from other functions."""
 
     def __repr__(self) -> str:
         if len(self) > 1:
@@ -127,6 +129,7 @@ class Function:
             on_embeddings=self.on_embeddings[one],
             inputs=tuple(images[one] for images in self.inputs),
             outputs=tuple(images[one] for images in self.outputs),
+            hints=self.hints,
             find_exact=lambda: _exact_of(
                 [images[one][0] for images in self.inputs],
                 [images[one][0] for images in self.outputs],
@@ -145,12 +148,18 @@ class Function:
         return check_finite(self.on_embeddings(embeddings))
 
     @torch.no_grad()
-    def choose(self, x: Source, choices: Iterable[Source]) -> Answer:
-        """Which of the choices x becomes."""
+    def choose(self, x: Source, choices: Iterable[Source], *, verify: bool = True) -> Answer:
+        """Which of the choices x becomes: for a function of hints, the answer of `solve`.
+
+        With ``verify=False``, and for a function that was made from others, it is the network's.
+        """
         if len(self) > 1:
             raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
-        shown = [x, *list_choices(choices)]
-        images = torch.stack(_read_together(self.model, shown), dim=1)
+        shown = list_choices(choices)
+        if self.hints is not None:
+            pairs = self.hints.images[: 2 * self.hints.hints]
+            return solve(self.model, pairs[0::2], pairs[1::2], x, shown, verify=verify)
+        images = torch.stack(_read_together(self.model, [x, *shown]), dim=1)
         embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
         guess = self.on_embeddings(embeddings[:, 0])
         return answers_of(-self.model.distance(embeddings[:, 1:], guess[:, None]))[0]
@@ -181,6 +190,7 @@ class Function:
             self,
             on_embeddings=self.on_embeddings.power(times),
             find_exact=lambda: self.exact.power(times),
+            hints=None,
         )
 
     def interpolate(self, other: "Function", share: float) -> "Function":
@@ -193,6 +203,7 @@ class Function:
             self,
             on_embeddings=between,
             find_exact=lambda: self.exact.interpolate(other.exact, share),
+            hints=None,
         )
 
     @torch.no_grad()
@@ -210,8 +221,14 @@ class Function:
         return check_finite(torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt())
 
     @torch.no_grad()
-    def nearest(self, *, rules: str = "all", k: int = 3) -> tuple[NamedRule, ...]:
-        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first."""
+    def nearest(
+        self, *, rules: str = "all", k: int = 3, verify: bool = True
+    ) -> tuple[NamedRule, ...]:
+        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first.
+
+        A rule that takes the pixels of x to those of y is the first. With ``verify=False`` no
+        pixels are looked at, and the names are the network's alone.
+        """
         if k < 1:
             raise FineError(f"k is {k}: give the number of rules to name, at least 1")
         if len(self) > 1:
@@ -223,7 +240,10 @@ class Function:
             logits_of_rules(self.model, self.on_embeddings, images[0], warp)
             for images in self.inputs
         ]
-        return ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))[:k]
+        names = ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))
+        if verify and self.hints is not None:
+            names = with_first(_found(self.hints, rules, names), names)
+        return names[:k]
 
     def vector(self) -> Tensor:  # (b, n)
         """All numbers of the functions, one row each."""
@@ -275,10 +295,14 @@ def function(
         >>> x, y = ["x1.png", "x2.png"], ["y1.png", "y2.png"]  # two hints
         >>> f = fine.function(x, y, model=model)  # doctest: +SKIP
     """
-    before, after = _listed(x), _listed(y)
+    before, after = hint_lists(x, y)
     if model is None:
         return rule_function(before, after, allow_unexplained=allow_unexplained)
-    hints = _read_hints(before, after, model)
+    read = _read_single(before, after)
+    if read is None:
+        hints = _read_hints(before, after, model)
+    else:  # each file once
+        hints = _read_hints(read.images[0::2], read.images[1::2], model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
 
@@ -289,11 +313,7 @@ def function(
             )
         return _exact_of([_only(one) for one in before], [_only(one) for one in after])
 
-    return Function(model, composed, hints.inputs, hints.outputs, find_exact)
-
-
-def _listed(hints: Hints) -> list[Source]:
-    return list(hints) if isinstance(hints, list | tuple) else [hints]  # type: ignore[list-item]
+    return Function(model, composed, hints.inputs, hints.outputs, find_exact, read)
 
 
 def _only(source: Source) -> Source:
@@ -308,16 +328,18 @@ def _exact_of(before: Sequence[Source], after: Sequence[Source]) -> RuleFunction
 
 @torch.inference_mode()
 def explain(
-    model: FINE, x: Source, y: Source, *, rules: str = "all", k: int = 3
+    model: FINE, x: Hints, y: Hints, *, rules: str = "all", k: int = 3, verify: bool = True
 ) -> tuple[NamedRule, ...]:
     """The ``k`` rules of a set that do most nearly what made y from x, the nearest first.
 
     Args:
         model: A model that composes functions, as `load` returns it.
-        x: The image of the example: anything that `read_image` takes.
-        y: What became of it.
+        x: The image of the example, anything that `read_image` takes; or several, one for each
+            hint.
+        y: What became of it, or of each of them.
         rules: The set of rules to name, as `rule_set` takes it.
         k: How many of them.
+        verify: Whether a rule that takes the pixels of x to those of y is named first.
 
     Examples:
         >>> import fine
@@ -328,13 +350,13 @@ def explain(
         >>> fine.explain(model, x, y, k=1)[0].family
         'reflection'
     """
-    return function(x, y, model=model).nearest(rules=rules, k=k)
+    return function(x, y, model=model).nearest(rules=rules, k=k, verify=verify)
 
 
 @torch.no_grad()
 def residual(x: Hints, y: Hints, *, model: FINE) -> Tensor:  # (b,)
     """What the model leaves of y, as a share of it, over all hints together."""
-    hints = _read_hints(_listed(x), _listed(y), model)
+    hints = _read_hints(x, y, model)
     share = residual_share(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
     return check_finite(share)
 
@@ -350,16 +372,35 @@ class _Hints(NamedTuple):
     y: tuple[Tensor, ...]
 
 
-def _read_hints(before: list[Source], after: list[Source], model: FINE) -> _Hints:
-    if len(before) != len(after) or not before:
-        raise FineError(
-            f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "
-            "least one"
-        )
+def _read_single(x: Hints, y: Hints) -> ReadPuzzle | None:
+    """The hints of one function; None if tensors hold those of several."""
+    pairs = zip(*hint_lists(x, y), strict=True)
+    batches = [_as_batch(image) for pair in pairs for image in pair]
+    if any(len(batch) != 1 for batch in batches):
+        return None
+    images = [batch[0] for batch in batches]
+    return ReadPuzzle.read(images[0::2], images[1::2], None, ())
+
+
+def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
+    before, after = hint_lists(x, y)
     model.eval()
     pairs = [_read_together(model, pair) for pair in zip(before, after, strict=True)]
     embeddings = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
     return _Hints(*zip(*pairs, strict=True), *zip(*embeddings, strict=True))
+
+
+def _found(hints: ReadPuzzle, rules: str, names: Sequence[NamedRule]) -> NamedRule | None:
+    """The rule that the pixels show; of several that explain them, the network's favourite."""
+    evidence = look(hints, rules=rules)
+    return named(evidence, _favourite(evidence, names))
+
+
+def _favourite(evidence: Evidence, names: Sequence[NamedRule]) -> int:
+    probabilities = {name.label: name.probability for name in names}
+    places = range(len(evidence.found))
+    likely = [probabilities.get(found.label, 0.0) for found in evidence.found]
+    return max(places, key=lambda place: (likely[place], -place), default=0)
 
 
 def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
@@ -367,17 +408,20 @@ def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
 
     No rule has been applied to the first.
     """
-    sized = [_read_batch(model, source) for source in sources]
+    batches = [_as_batch(source) for source in sources]
+    read = read_all(model, [image for batch in batches for image in batch])  # on one paper
+    sized = list(read.split([len(batch) for batch in batches]))
     if len({len(images) for images in sized}) > 1:
         counts = ", ".join(str(len(images)) for images in sized)
         raise FineError(f"these tensors hold {counts} images: give as many in each")
     return list(fitted(model, torch.stack(sized, dim=1), plain=(0,)).unbind(1))
 
 
-def _read_batch(model: FINE, source: Source) -> Tensor:  # (b, channels, size, size)
+def _as_batch(source: Source) -> Sequence[Source]:
+    """The images of a source, of which a tensor may have b."""
     if isinstance(source, Tensor) and source.ndim == 4:
         check_dense(source)
         if not len(source):
             raise FineError("a tensor of 0 images makes no function: give at least one image")
-        return read_all(model, list(source))
-    return read_all(model, [source])
+        return list(source)
+    return [source]

@@ -9,7 +9,7 @@ model has made of the example, which may not be what made the example.
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -42,11 +42,22 @@ class NamedRule:
     """The rule in words, such as rotation 45°."""
     probability: float
     """How probable it is; over the whole set together 1."""
+    errors: tuple[float, ...] = ()
+    """The standard error of each parameter, if it was found between the rules of a grid."""
+    parts: tuple[Rule, ...] = field(default=(), repr=False)
+    """What it does, if it is more than one rule of a family with a grid."""
 
     @property
     def rule(self) -> Rule:
         """The rule itself, to apply to images."""
-        return Rule(FAMILIES[self.family], self.parameters)
+        return (
+            self.parts[0] if len(self.parts) == 1 else Rule(FAMILIES[self.family], self.parameters)
+        )
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All that happens to an image, the first one first."""
+        return self.parts or (self.rule,)
 
     def __str__(self) -> str:
         return f"{self.label} {self.probability:.0%}"
@@ -73,6 +84,16 @@ def ranked(rules: tuple[Rule, ...], probabilities: Tensor) -> tuple[NamedRule, .
     return tuple(
         NamedRule(rule.family.name, rule.parameters, str(rule), value) for rule, value in ordered
     )
+
+
+def with_first(first: NamedRule | None, names: tuple[NamedRule, ...]) -> tuple[NamedRule, ...]:
+    """The same names with one before all others, which share what it leaves of the probability."""
+    if first is None:
+        return names
+    others = [name for name in names if name.label != first.label]
+    total = sum(name.probability for name in others)
+    share = (1 - first.probability) / total if total else 0.0
+    return (first, *(replace(name, probability=share * name.probability) for name in others))
 
 
 @functools.lru_cache(maxsize=8)

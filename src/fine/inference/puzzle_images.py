@@ -6,19 +6,23 @@ puzzle.prepared(model)                         # (5, channels, size, size), as t
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from fine.errors import FineError
 from fine.inference.ground import bright_ink
-from fine.inference.reading import Source, luminance, read_image, resized
+from fine.inference.reading import Source, luminance, read_images, resized, squared
 from fine.models.paper import FINE
+
+Hints = Source | Sequence[Source]
+"""An image, a tensor of b images, or a sequence of either, one for each hint."""
 
 
 class PuzzleImages(NamedTuple):
-    """x, y, x' and any choices, each float (channels, side, side) in 0..1 at its own resolution.
+    """x, y, x' and any choices, each float (channels, h, w) in 0..1, in its own shape.
 
     Examples:
         >>> import fine, torch
@@ -39,13 +43,62 @@ class PuzzleImages(NamedTuple):
 
     @staticmethod
     def read(x: Source, y: Source, new: Source, choices: Sequence[Source] = ()) -> "PuzzleImages":
-        """Read every source once; what takes sources takes the images as well."""
-        images = [read_image(source) for source in (x, y, new, *choices)]
+        """Read every source once, on one paper; what takes sources takes the images as well."""
+        images = read_images((x, y, new, *choices))
         return PuzzleImages(images[0], images[1], images[2], tuple(images[3:]))
 
     def prepared(self, model: FINE) -> Tensor:  # (3 + k, channels, size, size)
         """The images as the model sees them."""
         return prepared(model, (self.x, self.y, self.new, *self.choices))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadPuzzle:
+    """All images of a puzzle with any number of hints, on one paper, in their own shapes."""
+
+    hints: int
+    """How many hints there are."""
+    images: tuple[Tensor, ...]
+    """x and y of every hint in turn, x', and the choices: (channels, h, w) each."""
+
+    @staticmethod
+    def read(x: Hints, y: Hints, new: Source | None, choices: Sequence[Source]) -> "ReadPuzzle":
+        """Read every source once; without x' it is the hints alone."""
+        before, after = hint_lists(x, y)
+        pairs = [image for pair in zip(before, after, strict=True) for image in pair]
+        others = [] if new is None else [new, *choices]
+        return ReadPuzzle(len(before), tuple(read_images([*pairs, *others])))
+
+    @property
+    def plain(self) -> list[int]:
+        """The places of the images to which no rule has been applied: every x, and x'."""
+        return [2 * number for number in range(self.hints + 1) if 2 * number < len(self.images)]
+
+    @property
+    def firsts(self) -> list[int]:
+        """For every image, the place of the plain image of its pair."""
+        rest = len(self.images) - 2 * self.hints
+        return [2 * (n // 2) for n in range(2 * self.hints)] + [2 * self.hints] * rest
+
+    def seen(self, model: FINE) -> Tensor:  # (n, channels, size, size)
+        """The images as a model sees them."""
+        return fitted(model, read_all(model, self.images)[None], plain=self.plain)[0]
+
+    def padded(self) -> list[Tensor]:  # (channels, side, side) each
+        """The images as squares at their own resolutions."""
+        return squared(self.images)
+
+
+def hint_lists(x: Hints, y: Hints) -> tuple[list[Source], list[Source]]:
+    """The hints one by one; an error if an x has no y."""
+    before: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
+    after: list[Any] = list(y) if isinstance(y, list | tuple) else [y]
+    if len(before) != len(after) or not before:
+        raise FineError(
+            f"there are {len(before)} images x and {len(after)} images y: give a y for every x, at "
+            "least one"
+        )
+    return before, after
 
 
 def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
@@ -59,19 +112,25 @@ def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor
     That is in its size and channels; for a model of grey images also with bright ink on black.
     ``plain`` are the places of the images to which no rule has been applied.
     """
-    if model.config.encoder == "strings":
-        raise FineError(
-            "this model reads strings, not images: use solve_text, or `fine solve --text X Y NEW`"
-        )
+    check_sees_images(model)
     device = next(model.parameters()).device
     sized = _sized(images.flatten(0, 1).to(device), model).unflatten(0, images.shape[:2])
     # A model of colour images has learned from photographs, where a white wall is not paper.
     return bright_ink(sized, plain) if model.channels == 1 else sized
 
 
+def check_sees_images(model: FINE) -> None:
+    """Refuse a model of strings."""
+    if model.config.encoder == "strings":
+        raise FineError(
+            "this model reads strings, not images: use solve_text, or `fine solve --text X Y NEW`"
+        )
+
+
 def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
-    """Sources as images in the model's size and channels."""
-    return torch.cat([_sized(read_image(source)[None], model) for source in sources])
+    """Sources of one puzzle as images in the model's size and channels, on one paper."""
+    images = squared(read_images(sources))
+    return torch.cat([_sized(image[None], model) for image in images])
 
 
 def _sized(images: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)

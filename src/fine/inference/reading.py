@@ -1,16 +1,19 @@
-"""Your images as square tensors: files, bytes, Pillow images, arrays.
+"""Your images as tensors: files, bytes, Pillow images, arrays.
 
     read_image("photo.jpg")           # float (3, side, side) in 0..1; (1, side, side) if it is grey
+    read_images(["x.png", "y.png"])   # those of a puzzle, in their own shapes, on one paper
 
-An image is rotated as its EXIF data says; of an animation the first frame counts. A transparent
-drawing is laid on white if it is dark and on black if it is bright, so that it can be seen. An
-image that is not square is padded in the colour of its border, so nothing of it is lost. One larger
-than 512 × 512 is reduced to that.
+An image is rotated as its EXIF data says; of an animation the first frame counts. Transparent
+drawings are laid on white or on black, whichever shows all of them best; those of a puzzle on the
+same, and where some of its images are opaque, on what these have at their borders. One larger than
+512 × 512 is reduced to that. A model sees squares: `squared` pads what is none, all images of a
+puzzle in one colour, so nothing of it is lost.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,6 +36,14 @@ LARGEST = 512
 
 _PADDED_LIMIT = 2 * PIXEL_LIMIT  # as a square: a line of 30,000 pixels would take gigabytes
 _RED, _GREEN, _BLUE = 0.299, 0.587, 0.114  # ITU-R 601, as in fine.images
+_EVEN, _SHARE = 0.12, 0.75  # a border is even if this share of it is so near to its median
+
+
+class _Layer(NamedTuple):
+    """An image whose paper is still open."""
+
+    colour: NDArray[np.float32]  # (h, w, 1 or 3) in 0..1
+    alpha: NDArray[np.float32] | None  # (h, w, 1) in 0..1; None if nothing shines through
 
 
 def read_image(source: Source) -> Tensor:
@@ -48,17 +59,47 @@ def read_image(source: Source) -> Tensor:
         torch.Size([1, 60, 60])
         >>> fine.read_image("photo.jpg").shape  # doctest: +SKIP
     """
+    layer = _read(source)
+    return _squared(_flat(layer, _paper([layer])))
+
+
+def read_images(sources: Sequence[Source]) -> list[Tensor]:  # of (channels, h, w)
+    """The images of a puzzle, on one paper, each in its own shape and in 0..1.
+
+    Whether transparent ones lie on white or on black is decided once for all of them.
+    """
+    layers = [_read(source) for source in sources]
+    paper = _paper(layers)
+    flat = (torch.from_numpy(_flat(layer, paper)).permute(2, 0, 1) for layer in layers)
+    return [
+        image.contiguous() if max(image.shape[1:]) <= LARGEST else _shortened(image, LARGEST)
+        for image in flat
+    ]
+
+
+def squared(images: Sequence[Tensor]) -> list[Tensor]:  # (channels, h, w) -> (channels, side, side)
+    """Images of a puzzle in the middle of squares, padded in one colour.
+
+    That is the colour of the first one's border, or, if that has many colours, each one's own.
+    """
+    if all(image.shape[1] == image.shape[2] for image in images):
+        return list(images)
+    shared = _even_border(images[0])
+    return [_padded(image, _as_channels(shared, len(image))) for image in images]
+
+
+def _read(source: Source) -> _Layer:
     if isinstance(source, Tensor):
-        return _squared(_checked(_array(source)))
+        return _layered(_array(source))
     if isinstance(source, np.ndarray):
-        return _squared(_checked(source))
+        return _layered(source)
     try:
         if isinstance(source, Image.Image):
             name = "the Pillow image"
-            return _squared(_pixels(ImageOps.exif_transpose(source), name))
+            return _pixels(ImageOps.exif_transpose(source), name)
         name = "the image" if isinstance(source, bytes) else str(source)
         with Decoder() as decoder:
-            return _squared(_pixels(decoder.decode(_content(source)), name))
+            return _pixels(decoder.decode(_content(source)), name)
     except FineError:
         raise
     except TooCostlyError as problem:
@@ -146,10 +187,10 @@ def _read_bytes(path: Path) -> bytes:
         raise FineError(f"{path} cannot be read ({reason})") from problem
 
 
-def _pixels(upright: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
-    """A Pillow image that may be changed, laid on paper where it is transparent."""
+def _pixels(upright: Image.Image, name: str) -> _Layer:
+    """The pixels of a Pillow image that may be changed."""
     if upright.mode.startswith("I;16"):
-        return _checked(np.asarray(upright).astype(np.uint16, copy=False))
+        return _layered(np.asarray(upright).astype(np.uint16, copy=False))
     if upright.mode in ("I", "F"):
         raise FineError(
             f"{name} has 32 bits a pixel, which have no known white: save it with 8 or 16 bits"
@@ -161,11 +202,11 @@ def _pixels(upright: Image.Image, name: str) -> NDArray[np.float32]:  # (h, w, 1
     mode = "L" if upright.mode in ("1", "L", "LA") else "RGB"
     if upright.has_transparency_data:
         mode += "A"
-    return _checked(np.asarray(upright.convert(mode)))
+    return _layered(np.asarray(upright.convert(mode)))
 
 
-def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
-    """An array of any type and number of channels as brightness in 0..1, without transparency."""
+def _layered(array: NDArray[Any]) -> _Layer:
+    """An array of any type and number of channels as brightness in 0..1."""
     shape = array.shape
     if array.ndim == 2:
         array = array[..., None]
@@ -190,15 +231,71 @@ def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0
             "as 255"
         )
     if values.shape[2] in (1, 3):
-        return values
-    return _on_paper(values[..., :-1], values[..., -1:])
+        return _Layer(values, None)
+    colour, alpha = values[..., :-1], values[..., -1:]
+    return _Layer(colour, None if alpha.min() == 1 else alpha)
 
 
-def _on_paper(colour: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.float32]:
-    """On white if the drawing is dark, else on black: it would vanish on its own colour."""
-    weight = alpha / max(float(alpha.sum()), 1e-6)
-    is_bright = float((colour.mean(axis=2, keepdims=True) * weight).sum()) > 0.5
-    return colour * alpha + (0 if is_bright else 1) * (1 - alpha)
+def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
+    """An array of any type as brightness in 0..1, laid on paper of its own where transparent."""
+    layer = _layered(array)
+    return _flat(layer, _paper([layer]))
+
+
+def _paper(layers: Sequence[_Layer]) -> float:
+    """What transparent images of a puzzle are laid on: 1, white, or 0, black.
+
+    It is what opaque images of the puzzle have at their borders; or else that on which the image
+    that shows worst shows better, because a drawing would vanish on its own colour.
+    """
+    transparent = [layer for layer in layers if layer.alpha is not None]
+    if not transparent:
+        return 1.0
+    opaque = [layer.colour.mean(axis=2) for layer in layers if layer.alpha is None]
+    if opaque:
+        borders = torch.cat([border(torch.from_numpy(image)) for image in opaque])
+        return float(borders.median() > 0.5)
+    brightness = [_brightness(layer) for layer in transparent]
+    return float(1 - max(brightness) >= min(brightness))
+
+
+def _brightness(layer: _Layer) -> float:
+    """The mean brightness of what is not transparent; half, if all of it is."""
+    assert layer.alpha is not None
+    total = float(layer.alpha.sum())
+    if total < 1e-6:
+        return 0.5
+    return float((layer.colour.mean(axis=2, keepdims=True) * (layer.alpha / total)).sum())
+
+
+def _flat(layer: _Layer, paper: float) -> NDArray[np.float32]:  # (h, w, 1 or 3)
+    """An image on its paper."""
+    if layer.alpha is None:
+        return layer.colour
+    return layer.colour * layer.alpha + np.float32(paper) * (1 - layer.alpha)
+
+
+def _even_border(image: Tensor) -> Tensor | None:  # (channels, h, w) -> (channels,)
+    """The colour of a border, if it has one."""
+    edge = border(image)
+    middle = edge.median(dim=1).values
+    near = ((edge - middle[:, None]).abs() <= _EVEN).all(dim=0).float().mean()
+    return middle if near >= _SHARE else None
+
+
+def _as_channels(colour: Tensor | None, channels: int) -> Tensor | None:
+    if colour is None or len(colour) == channels:
+        return colour
+    return luminance(colour[:, None, None]).flatten().expand(channels)
+
+
+def _padded(image: Tensor, colour: Tensor | None) -> Tensor:  # (channels, h, w)
+    height, width = image.shape[1:]
+    side = max(height, width)
+    ground = border(image).median(dim=1).values if colour is None else colour
+    left, top = (side - width) // 2, (side - height) // 2
+    padding = (left, side - width - left, top, side - height - top)
+    return F.pad(image - ground[:, None, None], padding).add_(ground[:, None, None])
 
 
 def _squared(array: NDArray[np.float32]) -> Tensor:  # (h, w, channels) -> (channels, side, side)
@@ -208,13 +305,9 @@ def _squared(array: NDArray[np.float32]) -> Tensor:  # (h, w, channels) -> (chan
     if height != width and max(height, width) ** 2 > _PADDED_LIMIT:
         image = _shortened(image, 4 * LARGEST)
         height, width = image.shape[1:]
-    side = max(height, width)
     if height != width:
-        ground = border(image).median(dim=1).values[:, None, None]
-        left, top = (side - width) // 2, (side - height) // 2
-        padding = (left, side - width - left, top, side - height - top)
-        image = F.pad(image - ground, padding).add_(ground)
-    return resized(image[None], min(side, LARGEST))[0]
+        image = _padded(image, None)
+    return resized(image[None], min(image.shape[-1], LARGEST))[0]
 
 
 def _shortened(image: Tensor, longest: int) -> Tensor:  # (channels, h, w)

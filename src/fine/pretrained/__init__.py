@@ -10,7 +10,9 @@ of cards.py.
 """
 
 from fine.pretrained.loading import (
+    default_model,
     folder_of,
+    holds_run,
     image_models,
     load,
     load_calibration,
@@ -18,4 +20,13 @@ from fine.pretrained.loading import (
     trained_on,
 )
 
-__all__ = ["folder_of", "image_models", "load", "load_calibration", "names", "trained_on"]
+__all__ = [
+    "default_model",
+    "folder_of",
+    "holds_run",
+    "image_models",
+    "load",
+    "load_calibration",
+    "names",
+    "trained_on",
+]

@@ -43,6 +43,7 @@ def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
     low, high = result["interval"]
     counts = by_family(result["by_rule"])
     rows = "\n".join(f"| {family} | {count:,} | {right:.1%} |" for family, count, right in counts)
+    harder = _same_family(result)
     source = _described(task.images)
     solve = _SOLVE_STRINGS if task.shows_strings else _SOLVE_IMAGES
     variant = "" if config.variant == PLAIN else f", variant “{config.variant}”"
@@ -77,7 +78,7 @@ none of them seen in training. {_chances(result)}
 {rows}
 
 The wrong choices show the right object under a wrong rule, a wrong object under the right rule, \
-or both.
+or both.{harder}
 
 ## Limits
 
@@ -277,6 +278,24 @@ def _amount(config: RunConfig) -> str:
     is_new = training.resample_each_epoch and training.epochs > 1
     new = ", new ones in each" if is_new else ""
     return f"{epochs} of {config.task.train_count:,} puzzles{new}, seed {training.seed}"
+
+
+def _same_family(result: dict[str, Any]) -> str:
+    """The harder scores as a paragraph and a table; empty if they were not measured."""
+    scores = result.get("same_family")
+    if scores is None:
+        return ""
+    low, high = scores["interval"]
+    counts = by_family(scores["by_rule"])
+    rows = "\n".join(f"| {family} | {count:,} | {right:.1%} |" for family, count, right in counts)
+    return f"""
+
+If the wrong rules are of the same family as the right ones, {scores["accuracy"]:.1%} of \
+{scores["puzzles"]:,} (95 % interval {low:.1%} – {high:.1%}):
+
+| family | puzzles | right |
+|---|---|---|
+{rows}"""
 
 
 def _chances(result: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fine.errors import FineError
+from fine.evaluation.same_family import same_family_scores
 from fine.io.files import read_json, write_json, write_text
 from fine.models.hub import save_model
 from fine.pretrained.cards import card
@@ -16,8 +17,12 @@ from fine.puzzles.task import Task
 from fine.training.run import Run
 
 
-def export(run_folder: Path, folder: Path) -> None:
-    """Write the trained model of a run to ``folder``, with its card."""
+def export(run_folder: Path, folder: Path, *, same_family: int = 0) -> None:
+    """Write the trained model of a run to ``folder``, with its card.
+
+    With ``same_family``, the card also has scores on so many puzzles whose wrong rules are of the
+    same family as the right ones.
+    """
     run = Run(run_folder)
     config = run.config()
     if not run.finished:
@@ -30,8 +35,11 @@ def export(run_folder: Path, folder: Path) -> None:
             f"{folder} holds a run, which exporting would overwrite: choose another folder"
         )
     model = load(run_folder)
+    result = read_json(run_folder / "result.json")
+    if same_family:
+        result["same_family"] = same_family_scores(model, config.task, count=same_family)
     try:
-        text = card(folder.resolve().name, config, read_json(run_folder / "result.json"))
+        text = card(folder.resolve().name, config, result)
     except (KeyError, TypeError, ValueError) as problem:
         raise FineError(
             f"{run_folder / 'result.json'} lacks what a card needs ({problem}): train the run again"

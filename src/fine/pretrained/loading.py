@@ -4,12 +4,13 @@ model = load("all-glyphs")
 model = load("runs/rotation")
 """
 
+import contextlib
 from pathlib import Path
 
 import torch
 
 from fine.errors import FineError, unknown
-from fine.evaluation.calibration import FILE, Calibration
+from fine.evaluation.calibration import FILE, Calibration, remember_calibration
 from fine.io.files import read_json
 from fine.io.typed_json import read_as
 from fine.models.hub import load_model
@@ -33,6 +34,11 @@ def image_models() -> tuple[str, ...]:
     return tuple(name for name, encoder in encoders.items() if encoder != "strings")
 
 
+def default_model() -> str:
+    """The bundled model that is taken if none is named: the one for anyone's images."""
+    return "universal" if "universal" in names() else "all-glyphs"
+
+
 def folder_of(name: str) -> Path:
     """The folder of a bundled model; RunConfig takes it for `encoder_from`."""
     if name not in names():
@@ -40,13 +46,14 @@ def folder_of(name: str) -> Path:
     return _BUNDLED / name
 
 
-def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
+def load(name: str | Path = "", *, device: torch.device | str = "cpu") -> FINE:
     """The bundled model of this name, or that of a run or of an exported folder, ready to answer.
 
     It is any model that composes functions: `fine`, `fine-grouped`, `fine-nice` or `fine-mlp`.
 
     Args:
-        name: Name of a bundled model, or path of a run folder or an exported folder.
+        name: Name of a bundled model, or path of a run folder or an exported folder; without one,
+            `default_model`.
         device: Where to put the model, such as ``cpu`` or ``cuda``.
 
     Examples:
@@ -56,7 +63,7 @@ def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
         (1, 32)
         >>> mine = fine.load("runs/mine")  # doctest: +SKIP
     """
-    folder = _find(name)
+    folder = _find(name or default_model())
     if not folder.is_dir():
         raise unknown("model", str(name), (*names(), "a run folder", "an exported folder"))
     model = Run(folder).load() if holds_run(folder) else load_model(folder)
@@ -65,6 +72,12 @@ def load(name: str | Path, *, device: torch.device | str = "cpu") -> FINE:
             f"{folder} holds a {type(model).__name__}: expected a run of fine, fine-nice or "
             "fine-mlp"
         )
+    with contextlib.suppress(
+        FineError
+    ):  # `fine calibrate` loads the model to make a broken one again
+        calibration = load_calibration(folder)
+        if calibration is not None:
+            remember_calibration(model, calibration)
     return model.to(device)
 
 

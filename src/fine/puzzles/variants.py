@@ -87,10 +87,15 @@ class Variant:
 def make_variant(
     name: str, *, hints: int = 0, noise: float = 0.0, covered: float = 0.0, by: str = ""
 ) -> Variant:
-    """A variant; 0 hints and an empty ``by`` stand for its defaults."""
+    """A variant; 0 hints and an empty ``by`` stand for its defaults.
+
+    A backwards puzzle is solved by the swapped hint, which is right more often than the inverse.
+    """
     if name not in VARIANTS:
         raise unknown("variant", name, VARIANTS)
-    return Variant(name, hints or VARIANTS[name].default, noise, covered, by or Variant.by)
+    # `Variant.by` itself stays as it is: configurations that were stored have it.
+    usual = "swapped" if name == "backwards" else Variant.by
+    return Variant(name, hints or VARIANTS[name].default, noise, covered, by or usual)
 
 
 PLAIN = Variant()

@@ -1,0 +1,137 @@
+"""How far confidence and doubts can be believed: python benchmarks/doubts.py [--model MODEL]
+
+Puzzles of another make (tests/support/other_renderers.py), as they are, and made unsolvable in
+three ways: the right choice is left out; y belongs to another puzzle; x is round, and was turned.
+Prints the calibration error, and for each way how well scores tell such puzzles from sound ones
+(AUROC, the probability that the score of one is above that of a sound one), and how often a doubt
+is said.
+"""
+
+import argparse
+import os
+import runpy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+
+from fine import Answer, load, solve_many
+from fine.evaluation.calibration import calibration_error
+from fine.evaluation.ood import auroc, auroc_interval
+from timing import show
+
+OTHER = runpy.run_path(str(Path(__file__).parents[1] / "tests/support/other_renderers.py"))
+Puzzles = Sequence  # of OtherPuzzle
+Score = Callable[[Answer], float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", default="all-glyphs")
+    parser.add_argument("--count", type=int, default=60, help="puzzles of each kind of images")
+    options = parser.parse_args()
+    model = load(options.model)
+    photographs = OTHER["cifar_photographs"](Path(os.environ.get("FINE_DATA", "data")))
+    sound = [
+        OTHER["make_puzzle"](
+            kind, "pillow", number=10_000 + number, near=number % 4 > 1, photographs=photographs
+        )
+        for kind in OTHER["KINDS"]
+        for number in range(options.count)
+    ]
+    ways = {
+        "sound": sound,
+        "right choice left out": [without_answer(one) for one in sound],
+        "y of another puzzle": [
+            replace(one, y=other.y)
+            for one, other in zip(sound, [*sound[7:], *sound[:7]], strict=True)
+        ],
+        "x is round, and turned": [with_round_hint(one, n) for n, one in enumerate(sound)],
+    }
+    answers = {name: answered(model, puzzles) for name, puzzles in ways.items()}
+    alone = solve_many(model, [asked(one) for one in sound], verify=False)
+    show(
+        "Confidence",
+        ("", "n", "right", "mean confidence", "ECE"),
+        [
+            calibration("network alone", alone, sound),
+            calibration("with the pixels", answers["sound"], sound),
+        ],
+    )
+    scores: dict[str, tuple[Score, Score]] = {
+        "right choice left out": (lambda a: a.distance, difference_of_answer),
+        "y of another puzzle": (lambda a: a.residual, lambda a: a.evidence.difference),
+        "x is round, and turned": (
+            lambda a: 1 - max(a.model_probabilities),
+            lambda a: a.evidence.ambiguity,
+        ),
+    }
+    rows = [("sound", str(len(sound)), "", "", doubted(answers["sound"]))]
+    for name, pair in scores.items():
+        areas = [area(score, answers[name], answers["sound"]) for score in pair]
+        rows.append((name, str(len(answers[name])), *areas, doubted(answers[name])))
+    show("Doubts", ("puzzles", "n", "AUROC, network", "AUROC, pixels", "doubted"), rows)
+
+
+def answered(model: torch.nn.Module, puzzles: Puzzles) -> list[Answer]:
+    return solve_many(model, [asked(one) for one in puzzles])
+
+
+def asked(one) -> tuple:
+    return one.x, one.y, one.new, one.choices
+
+
+def without_answer(one):
+    rest = [choice for place, choice in enumerate(one.choices) if place != one.answer]
+    return replace(one, choices=rest)
+
+
+def with_round_hint(one, number: int):
+    """A hint that fits every rotation; the choices are x' under four of them."""
+    side = OTHER["SIDE"]
+    image = Image.new("L", (side, side), 255)
+    pen = ImageDraw.Draw(image)
+    reach = 12 + number % 12
+    middle = (side - 1) / 2
+    pen.ellipse(
+        [middle - reach, middle - reach, middle + reach, middle + reach], outline=0, width=4
+    )
+    pen.ellipse([middle - 3, middle - 3, middle + 3, middle + 3], fill=0)
+    fill = 0 if one.family == "photographs" else 255
+    turned = [one.new.rotate(90 * turns + 45, fillcolor=fill) for turns in range(4)]
+    return replace(one, x=image, y=image.rotate(45, fillcolor=255), choices=turned, answer=0)
+
+
+def difference_of_answer(answer: Answer) -> float:
+    return min(answer.evidence.choice_differences, default=0.5)
+
+
+def calibration(name: str, answers: Sequence[Answer], puzzles: Puzzles) -> tuple[str, ...]:
+    right = torch.tensor([a.index == p.answer for a, p in zip(answers, puzzles, strict=True)])
+    sure = torch.tensor([answer.probability for answer in answers])
+    error = calibration_error(sure, right)
+    return (
+        name,
+        str(len(right)),
+        f"{right.float().mean():.1%}",
+        f"{sure.mean():.1%}",
+        f"{error:.1%}",
+    )
+
+
+def area(score: Score, odd: Sequence[Answer], sound: Sequence[Answer]) -> str:
+    high, low = (torch.tensor([score(one) for one in some]) for some in (odd, sound))
+    found = auroc(high, low)
+    ends = auroc_interval(found, len(high), len(low))
+    return f"{found:.3f} ({ends[0]:.3f} – {ends[1]:.3f})"
+
+
+def doubted(answers: Sequence[Answer]) -> str:
+    return f"{np.mean([bool(answer.doubts) for answer in answers]):.1%}"
+
+
+if __name__ == "__main__":
+    main()

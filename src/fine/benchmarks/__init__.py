@@ -1,0 +1,29 @@
+"""Tests that others wrote, solved by a trained model.
+
+    puzzles = read_kiva(Path("KiVA"))
+    outcome = run_benchmark(load("all-glyphs"), puzzles)
+    outcome.rows()                       # right answers by concept and parameter, with intervals
+
+puzzles.py says what a puzzle of a benchmark is, kiva.py and folder.py read them, running.py has
+them solved, records.py knows what others reported. arc.py is apart: its answers are grids, and
+there is nothing to choose from.
+"""
+
+from fine.benchmarks.arc import ArcOutcome, ArcTask, read_arc, solve_arc
+from fine.benchmarks.folder import read_folder
+from fine.benchmarks.kiva import read_kiva
+from fine.benchmarks.puzzles import BenchmarkPuzzle
+from fine.benchmarks.running import BenchmarkOutcome, BenchmarkRow, run_benchmark
+
+__all__ = [
+    "ArcOutcome",
+    "ArcTask",
+    "BenchmarkOutcome",
+    "BenchmarkPuzzle",
+    "BenchmarkRow",
+    "read_arc",
+    "read_folder",
+    "read_kiva",
+    "run_benchmark",
+    "solve_arc",
+]

@@ -1,0 +1,40 @@
+"""What others have reported on the same benchmarks, with where it comes from.
+
+A number that we could not trace to a source is not here, and is shown as not known.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Record:
+    """Accuracy that others reported, over the variations of a concept."""
+
+    model: str
+    benchmark: str
+    concept: str
+    low: float
+    """The least over ways to show the puzzle (one image or several) and parameters."""
+    high: float
+    source: str
+
+
+_KIVA = "computed from the answers in KiVA's repository, github.com/ey242/KiVA, folder model_data"
+
+RECORDS = (
+    Record("GPT-4V", "kiva", "2DRotation", 0.29, 0.40, _KIVA),
+    Record("GPT-4V", "kiva", "Reflect", 0.30, 0.38, _KIVA),
+    Record("GPT-4V", "kiva", "Resize", 0.48, 0.77, _KIVA),
+)
+"""All that is known to us."""
+
+OTHERS = {"kiva": ("GPT-4V", "LLaVA-1.5", "MANTIS")}
+"""Models that a benchmark's authors tested, of which some numbers may be not known."""
+
+
+def find_record(benchmark: str, model: str, concept: str) -> Record | None:
+    """What a model reached on a concept, if that is known."""
+    for record in RECORDS:
+        if (record.benchmark, record.model, record.concept) == (benchmark, model, concept):
+            return record
+    return None

@@ -1,0 +1,169 @@
+"""`fine benchmark`"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.table import Table
+
+from fine.benchmarks import (
+    ArcOutcome,
+    BenchmarkOutcome,
+    BenchmarkPuzzle,
+    BenchmarkRow,
+    read_arc,
+    read_folder,
+    read_kiva,
+    run_benchmark,
+    solve_arc,
+)
+from fine.benchmarks.records import OTHERS, RECORDS, find_record
+from fine.cli.arguments import options
+from fine.cli.options import TrainedModel
+from fine.cli.terminal import console, print_json, say
+from fine.errors import FineError, unknown
+from fine.io.files import write_json
+from fine.io.provenance import provenance
+from fine.pretrained import default_model, load
+
+READERS = {"kiva": read_kiva, "folder": read_folder}
+BENCHMARKS = (*READERS, "arc")
+
+
+@options()
+class Benchmark:
+    """Solve tests that others wrote, or puzzles of your own, and count the right answers."""
+
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
+    """kiva (visual analogies for children), folder (your own puzzles, a folder each or a CSV
+    file), or arc (tasks on grids, as far as one turn or mirror explains them)."""
+    data: Annotated[Path, tyro.conf.arg(metavar="PATH")]
+    """Where the puzzles are: a clone of KiVA's repository, a folder of puzzles, or a folder of
+    ARC's JSON files."""
+    model: TrainedModel = ""
+    model_only: bool = False
+    """Let the network answer alone: no rule is tried on the pixels."""
+    each: int | None = None
+    """Use only the first so many puzzles of each parameter."""
+    json: bool = False
+    """Print one JSON object instead of a table."""
+    out: Path | None = None
+    """Also write that object to this file."""
+
+    def run(self) -> None:
+        if self.name not in BENCHMARKS:
+            raise unknown("benchmark", self.name, BENCHMARKS)
+        if self.each is not None and self.each < 1:
+            raise FineError(f"each is {self.each}: give at least 1")
+        content = self._run_arc() if self.name == "arc" else self._run_puzzles()
+        if self.json:
+            print_json(content)
+        if self.out is not None:
+            write_json(self.out, content)
+            if not self.json:
+                say(f"written to {self.out}")
+
+    @property
+    def _model(self) -> str:
+        return self.model or default_model()
+
+    def _content(self, count: int) -> dict[str, Any]:
+        content = {"benchmark": self.name, "model": self._model, "puzzles": count}
+        return {**content, "verified": not self.model_only, "provenance": provenance()}
+
+    def _run_puzzles(self) -> dict[str, Any]:
+        puzzles = _first(READERS[self.name](self.data), self.each)
+        model = load(self._model)
+        outcome = run_benchmark(model, puzzles, verify=not self.model_only)
+        rows = outcome.rows()
+        if not self.json:
+            self._show(rows)
+        records = [vars(record) for record in RECORDS if record.benchmark == self.name]
+        return {
+            **self._content(len(puzzles)),
+            "rows": [row.as_json() for row in rows],
+            "records": records,
+            "missed": _missed(outcome),
+        }
+
+    def _show(self, rows: list[BenchmarkRow]) -> None:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("concept", no_wrap=True)
+        for name in ("n", "right", "95 % interval", "network alone", "chance"):
+            table.add_column(name, justify="right")
+        for row in rows:
+            low, high = row.interval
+            table.add_row(
+                f"  {row.parameter}" if row.parameter else row.concept or "all",
+                str(row.puzzles),
+                f"{row.accuracy:.1%}",
+                f"{low:.1%} – {high:.1%}",
+                f"{row.accuracy_alone:.1%}",
+                f"{row.chance:.1%}",
+            )
+        console.print(table)
+        how = "the network alone" if self.model_only else "with rules checked on the pixels"
+        say("", f"{self.name}, {self._model}, {how}")
+        for other in OTHERS.get(self.name, ()):
+            say(f"{other}: {_reported(self.name, other, rows)}")
+        for source in dict.fromkeys(r.source for r in RECORDS if r.benchmark == self.name):
+            say(f"reported numbers were {source}")
+
+    def _run_arc(self) -> dict[str, Any]:
+        tasks = read_arc(self.data)
+        geometric = [task for task in tasks if task.is_geometric][: self.each]
+        model = load(self._model) if geometric else None
+        outcomes: list[tuple[ArcOutcome, ArcOutcome]] = []
+        for task in geometric:
+            assert model is not None
+            alone = solve_arc(model, task, verify=False)
+            outcomes.append((alone if self.model_only else solve_arc(model, task), alone))
+        exact = sum(outcome.exact for outcome, _ in outcomes)
+        if not self.json:
+            table = Table("task", "hints", "rule", "exact", "network alone")
+            for outcome, alone in outcomes:
+                hints, said = str(len(outcome.task.train)), (_yes(outcome.exact), _yes(alone.exact))
+                table.add_row(outcome.task.name, hints, outcome.rule, *said)
+            console.print(table)
+            say(
+                f"{len(geometric)} of {len(tasks)} tasks are one turn or mirror of the grid; "
+                f"{exact} of these exact, {self._model}"
+            )
+        rows = [
+            {"task": one.task.name, "rule": one.rule, "exact": one.exact, "exact_alone": two.exact}
+            for one, two in outcomes
+        ]
+        return {**self._content(len(geometric)), "tasks": len(tasks), "exact": exact, "rows": rows}
+
+
+def _first(puzzles: list[BenchmarkPuzzle], each: int | None) -> list[BenchmarkPuzzle]:
+    """The first few puzzles of each concept and parameter."""
+    if each is None:
+        return puzzles
+    counts: dict[tuple[str, str], int] = {}
+    kept = []
+    for puzzle in puzzles:
+        kind = (puzzle.concept, puzzle.parameter)
+        counts[kind] = counts.get(kind, 0) + 1
+        if counts[kind] <= each:
+            kept.append(puzzle)
+    return kept
+
+
+def _missed(outcome: BenchmarkOutcome) -> list[str]:
+    pairs = zip(outcome.puzzles, outcome.answers, strict=True)
+    return [puzzle.name for puzzle, answer in pairs if answer.index != puzzle.answer]
+
+
+def _reported(benchmark: str, model: str, rows: list[BenchmarkRow]) -> str:
+    """What another model reached on the concepts of a table, in words."""
+    parts = []
+    for row in rows:
+        record = None if row.parameter else find_record(benchmark, model, row.concept)
+        if record is not None:
+            parts.append(f"{row.concept} {record.low:.0%} – {record.high:.0%}")
+    return ", ".join(parts) or "not known to us"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

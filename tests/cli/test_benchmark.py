@@ -1,0 +1,60 @@
+"""`fine benchmark`: what it prints and writes, and what it refuses."""
+
+import json
+
+import pytest
+
+from support.pillow_puzzles import puzzle
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Two puzzles in folders."""
+    for number in (2, 7):
+        folder = tmp_path / "data" / f"{number}"
+        folder.mkdir(parents=True)
+        (x, y, new, *choices), place = puzzle(number)
+        for name, image in zip(("x", "y", "new", *"abcd"), (x, y, new, *choices), strict=True):
+            image.save(folder / f"{name}.png")
+        (folder / "answer.txt").write_text("abcd"[place])
+    return tmp_path / "data"
+
+
+def test_a_benchmark_is_printed_and_written(fine, data, tmp_path):
+    out = tmp_path / "result.json"
+    done = fine("benchmark", "folder", "--data", data, "--out", out)
+    assert done.code == 0, done.err
+    assert "100.0%" in done.out and "network alone" in done.out and "25.0%" in done.out
+    written = json.loads(out.read_text())
+    assert written["rows"][-1]["puzzles"] == 2 and written["missed"] == []
+    assert written["model"] and written["provenance"]["commit"] and written["verified"] is True
+
+
+def test_a_benchmark_speaks_json(fine, data):
+    done = fine("benchmark", "folder", "--data", data, "--json", "--model-only", "--each", 1)
+    said = json.loads(done.out)
+    assert said["puzzles"] == 1 and said["verified"] is False
+    assert said["rows"][0]["right"] == said["rows"][0]["right_alone"]
+
+
+def test_arc_tasks_are_printed(fine, tmp_path):
+    grids = [[[1, 2], [0, 3]], [[4, 0], [5, 6]]]
+    pairs = [{"input": grid, "output": grid[::-1]} for grid in grids]
+    task = {"train": pairs[:1], "test": pairs[1:]}
+    (tmp_path / "flipped.json").write_text(json.dumps(task))
+    done = fine("benchmark", "arc", "--data", tmp_path / "flipped.json")
+    assert done.code == 0, done.err
+    assert "1 of 1 tasks are one turn or mirror" in done.out and "top-bottom" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("kava", "--data", "."), "did you mean 'kiva'"),
+        (("kiva", "--data", "nowhere"), "give a clone of KiVA"),
+        (("folder", "--data", ".", "--each", "0"), "each is 0"),
+    ],
+)
+def test_what_is_no_benchmark_is_refused_in_one_line(fine, arguments, message):
+    done = fine("benchmark", *arguments)
+    assert done.code == 2 and message in done.err and done.err.count("\n") == 1

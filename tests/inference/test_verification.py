@@ -1,0 +1,160 @@
+"""Laws of verification: a rule is found on the pixels, or it is said that none is."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw
+
+from fine import draw_answer, explain, function, rule_set, solve
+from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
+from fine.inference.puzzle_images import ReadPuzzle
+from fine.inference.verification import EXPLAINED, FoundRule, look, only_made
+from fine.rules import apply_rules
+from support.other_renderers import KINDS, far_rule, make_puzzle, random_rule
+from support.pillow_puzzles import puzzle, shape
+
+RULE = FoundRule((), "", (), difference=0.001)
+
+
+@pytest.fixture(scope="module")
+def pictures() -> np.ndarray:
+    """Smooth noise that fills its frame, as a photograph does."""
+    rng = np.random.default_rng(0)
+    large = [
+        Image.fromarray(rng.integers(256, size=(9, 9), dtype=np.uint8)).resize((64, 64), 3)
+        for _ in range(12)
+    ]
+    return np.stack([np.asarray(image) / 255 for image in large])
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_puzzles_of_another_make_are_solved(glyph_model, pictures, kind, near):
+    """benchmarks/other_renderers.py has the numbers; here are two of each."""
+    for number in (2, 6):
+        made = make_puzzle(kind, "pillow", number=number, near=near, photographs=pictures)
+        answer = solve(glyph_model, made.x, made.y, made.new, made.choices)
+        assert answer.index == made.answer and answer.verified, number
+        assert made.family in ("reflection", "translation") and not answer.doubts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_puzzles_by_scipy_are_solved(glyph_model, pictures, kind):
+    pytest.importorskip("scipy")
+    for number in range(5):
+        made = make_puzzle(kind, "scipy", number=number, near=True, photographs=pictures)
+        assert solve(glyph_model, made.x, made.y, made.new, made.choices).index == made.answer
+
+
+def test_the_choice_that_the_verified_rule_makes_is_taken(glyph_model):
+    """Whatever the network says; and it is the rule that explain and draw_answer name."""
+    for number in range(0, 20, 3):
+        (x, y, new, *choices), place = puzzle(number)
+        answer = solve(glyph_model, x, y, new, choices)
+        assert answer.verified and answer.index == place
+        assert answer.evidence.made[0] == place and answer.rule is not None
+        assert answer.probabilities[place] == max(answer.probabilities)
+        assert sum(answer.probabilities) == pytest.approx(1)
+
+
+def test_solve_explain_draw_and_the_function_say_the_same(glyph_model):
+    for number in (1, 3, 12):
+        (x, y, new, *choices), place = puzzle(number)
+        answer = solve(glyph_model, x, y, new, choices)
+        f = function(x, y, model=glyph_model)
+        assert f.choose(new, choices) == answer and answer.index == place
+        assert answer.rule is not None and answer.verified
+        first = explain(glyph_model, x, y, k=1)[0]
+        assert first.family == answer.rule.family and f.nearest(k=1)[0] == first
+        assert first.parameters == pytest.approx(answer.rule.parameters, abs=0.1)
+        drawn = draw_answer(glyph_model, x, y, new, rules=answer.rule.family)
+        pixels = torch.from_numpy(np.asarray(choices[place]) / np.float32(255))
+        assert (drawn.pixels[0] - pixels).abs().mean() < 0.03
+
+
+def test_what_is_drawn_has_the_shape_of_the_new_image(glyph_model, drawing):
+    wide = drawing.resize((80, 50))
+    drawn = draw_answer(glyph_model, drawing, drawing.rotate(180), wide, rules="square")
+    assert drawn.rules[0].label == "square 180°" and drawn.image.size == (80, 50)
+    difference = np.abs(np.asarray(drawn.image) / 255 - np.asarray(wide.rotate(180)) / 255)
+    assert difference.mean() < 0.01
+
+
+def test_the_network_alone_is_kept_apart(glyph_model):
+    (x, y, new, *choices), _ = puzzle(3)
+    both = solve(glyph_model, x, y, new, choices)
+    alone = solve(glyph_model, x, y, new, choices, verify=False)
+    assert both.model_probabilities == alone.model_probabilities
+    assert both.model_index == alone.index and not alone.verified and alone.rule is None
+
+
+def test_parameters_between_the_grid_points_are_found_with_their_errors(drawing):
+    turned = drawing.rotate(37.2, resample=Image.Resampling.BICUBIC, fillcolor=255)
+    found = look(ReadPuzzle.read(drawing, turned, None, ())).found[0]
+    assert found.rules[0].family.name == "rotation"
+    assert found.rules[0].parameters[0] == pytest.approx(37.2, abs=0.5)
+    assert 0 < found.errors[0] < 1 and found.difference < EXPLAINED
+
+
+def test_a_hint_that_no_rule_explains_is_said_to_be_one(glyph_model):
+    (x, _, new, *choices), _ = puzzle(1)
+    other = shape(random.Random(77))
+    answer = solve(glyph_model, x, other, new, choices)
+    assert not answer.verified and not answer.evidence.found and UNKNOWN_RULE in answer.doubts
+
+
+def test_a_missing_answer_is_noticed(glyph_model):
+    (x, y, new, *choices), place = puzzle(0)
+    wrong = [choice for number, choice in enumerate(choices) if number != place]
+    answer = solve(glyph_model, x, y, new, wrong)
+    assert answer.doubts == (NONE_FITS,) and not answer.verified and answer.rule is not None
+
+
+def test_a_round_hint_that_was_turned_shows_nothing(glyph_model, drawing):
+    ring = Image.new("L", (96, 96), 255)
+    ImageDraw.Draw(ring).ellipse([20, 20, 75, 75], outline=0, width=6)
+    choices = [drawing.rotate(90 * turns, fillcolor=255) for turns in range(4)]
+    answer = solve(glyph_model, ring, ring.rotate(90), drawing, choices)
+    assert answer.doubts == (SHOWS_NOTHING,)
+    assert len(answer.evidence.possible) > 1 and answer.evidence.ambiguity > 0.1
+
+
+def test_a_second_hint_tells_what_a_round_one_cannot(glyph_model, drawing):
+    ring = Image.new("L", (96, 96), 255)
+    ImageDraw.Draw(ring).ellipse([20, 20, 75, 75], outline=0, width=6)
+    other = shape(random.Random(8))
+    choices = [drawing.rotate(90 * turns, fillcolor=255) for turns in range(4)]
+    hints = [ring, other], [ring.rotate(90), other.rotate(90, fillcolor=255)]
+    answer = solve(glyph_model, *hints, drawing, choices)
+    assert answer.index == 1 and answer.verified and not answer.doubts
+
+
+@pytest.mark.parametrize(
+    ("differences", "made"),
+    [
+        ((0.4, 0.001, 0.5), 1),
+        ((0.4, 0.2, 0.5), -1),  # none is near
+        ((0.001, 0.0011, 0.5), -1),  # two are
+        ((0.002, 0.03, 0.5), 0),  # both are near, but one is far nearer
+    ],
+)
+def test_a_rule_makes_one_choice_or_none(differences, made):
+    assert only_made(differences, RULE) == made
+
+
+@pytest.mark.parametrize("rule", rule_set("square").rules, ids=str)
+def test_the_symmetries_of_the_square_are_told_apart(rule, drawing):
+    x = torch.from_numpy(np.asarray(drawing) / np.float32(255))[None]
+    y = apply_rules(x, [rule], background=torch.ones(1))
+    (found, *others) = look(ReadPuzzle.read(x, y, None, ()), rules="square").found
+    assert found.rules == (rule,) and not others
+
+
+def test_rules_of_another_make_are_of_the_family_they_say():
+    rng = random.Random(0)
+    for family in ("rotation", "translation", "reflection", "scale", "shear"):
+        made = random_rule(family, rng, on_grid=False)
+        assert made[0] == family and len(far_rule(made, rng, on_grid=True)[1]) == 6
