@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fine.errors import FineError
+from fine.evaluation.calibration import FILE
 from fine.io.files import read_json, write_json, write_text
 from fine.models.hub import save_model
 from fine.pretrained.cards import card
-from fine.pretrained.loading import holds_run, load
+from fine.pretrained.loading import holds_run, load, load_calibration
 from fine.puzzles.task import Task
 from fine.training.run import Run
 
@@ -29,7 +30,7 @@ def export(run_folder: Path, folder: Path) -> None:
         raise FineError(
             f"{folder} holds a run, which exporting would overwrite: choose another folder"
         )
-    model = load(run_folder)
+    model, calibration = load(run_folder), load_calibration(run_folder)
     try:
         text = card(folder.resolve().name, config, read_json(run_folder / "result.json"))
     except (KeyError, TypeError, ValueError) as problem:
@@ -40,6 +41,10 @@ def export(run_folder: Path, folder: Path) -> None:
     save_model(model, folder)
     content = read_json(folder / "config.json")
     write_json(folder / "config.json", {**content, "trained_on": shared_task(config.task)})
+    if calibration is None:
+        (folder / FILE).unlink(missing_ok=True)  # of another model that was exported here
+    else:
+        calibration.save(folder / FILE)
 
 
 def shared_task(task: Task) -> dict[str, Any]:
