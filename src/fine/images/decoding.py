@@ -59,19 +59,24 @@ class Decoder:
     ) -> None:
         self._confined.close()
 
-    def decode(self, content: bytes) -> Image.Image:
-        """The first image in a file, loaded, and rotated as its EXIF data says."""
+    def decode(self, content: bytes, *, enough: int = 0) -> Image.Image:
+        """The first image in a file, loaded, and rotated as its EXIF data says.
+
+        A JPEG whose sides are twice ``enough`` or more is decoded at a half, a quarter or an eighth
+        of its size, with sides of at least ``enough``: the mean of 2, 4 or 8 pixels each way, in a
+        fraction of the time. 0 decodes it whole.
+        """
         if len(content) > FILE_LIMIT:
             raise TooCostlyError(f"has more than {FILE_LIMIT // 1_000_000} megabytes")
         if is_confined(content):
             image, orientation = self._confined.decode(content)
         else:
-            image, orientation = _decode(content)
+            image, orientation = _decode(content, enough)
         turn = _UPRIGHT.get(orientation)
         return image if turn is None else image.transpose(turn)
 
 
-def _decode(content: bytes) -> tuple[Image.Image, int]:
+def _decode(content: bytes, enough: int = 0) -> tuple[Image.Image, int]:
     """The first image in a file, and its orientation as its EXIF data says."""
     _check_exif_of_jpeg(content)
     file = io.BytesIO(content) if len(content) <= _QUICK else _Watched(content)
@@ -86,6 +91,8 @@ def _decode(content: bytes) -> tuple[Image.Image, int]:
             raise _too_large(limit)
         if image.format in ("JPEG", "MPO"):
             _check_scans(image, content, place=file.tell())
+        if enough:
+            image.draft(None, (enough, enough))  # of JPEG alone
         del content  # as large as the image, perhaps
         image.load()
         file.close()

@@ -58,7 +58,7 @@ def read_image(source: Source) -> Tensor:
             return _squared(_pixels(ImageOps.exif_transpose(source), name))
         name = "the image" if isinstance(source, bytes) else str(source)
         with Decoder() as decoder:
-            return _squared(_pixels(decoder.decode(_content(source)), name))
+            return _squared(_pixels(decoder.decode(_content(source), enough=2 * LARGEST), name))
     except FineError:
         raise
     except TooCostlyError as problem:
