@@ -149,7 +149,7 @@ def test_strings_and_unknown_splits_are_refused(task, tmp_path):
         export(task, "out.npz", tmp_path, split="trainin")
 
 
-def damaged(path: Path, about: dict) -> None:
+def damaged(path: Path, about: object) -> None:
     rows = {"number": np.arange(2), "answer": np.array(["A", "B"]), "kinds": np.array(["01", "10"])}
     words = {"family": np.array(["f", "f"]), "rule": np.array(["r", "r"])}
     np.savez(path, **rows, **words, about=np.array(json.dumps(about)))
@@ -159,9 +159,13 @@ def test_what_is_no_export_is_refused_in_one_line(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.npz").write_text("no zip")
     damaged(tmp_path / "old.npz", {"format": 2})
+    damaged(tmp_path / "chance.npz", {"format": 1, "chance": {"blind": "high"}})
+    damaged(tmp_path / "controls.npz", {"format": 1, "controls": [0.5]})
+    damaged(tmp_path / "list.npz", [1])
     np.savez(tmp_path / "other.npz", images=np.zeros(3))
     np.savez(tmp_path / "objects.npz", number=np.array([{}], dtype=object))
-    for name in ("missing.npz", "folder", "text.npz", "old.npz", "other.npz", "objects.npz"):
+    names = ["missing", "text", "old", "chance", "controls", "list", "other", "objects"]
+    for name in ("folder", *(f"{name}.npz" for name in names)):
         with pytest.raises(FineError, match="fine puzzles --export") as refusal:
             read_key(tmp_path / name)
         assert "\n" not in str(refusal.value)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fine.io.typed_json import read_as
 from fine.puzzles import KINDS, Puzzles
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -39,6 +40,8 @@ class AnswerKey:
             raise ValueError("a puzzle that has not one right choice")
         if len(np.unique(self.numbers)) != len(self.numbers):
             raise ValueError("a number that two puzzles have")
+        for name in ("chance", "controls"):
+            read_as(dict[str, float], self.about.get(name, {}), name)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -88,6 +91,8 @@ class AnswerKey:
             rules.append(row["rule"])
         if not numbers:
             raise ValueError("no puzzles")
+        if not isinstance(about, dict):
+            raise ValueError("nothing about them")
         return AnswerKey(
             numbers=np.array(numbers, dtype=np.int64),
             kinds=np.array(kinds, dtype=np.int64),

@@ -82,7 +82,7 @@ class Predictions:
         """Chance, and the controls that were measured when the puzzles were exported."""
         chances = dict(self.key.about.get("chance", {}))
         controls = dict(self.key.about.get("controls", {}))
-        first = f", on the first {controls.pop('puzzles', 0):,} of them"
+        first = f", on the first {controls.pop('puzzles', 0):,.0f} of them"
         levels = [(name, share, "") for name, share in chances.items()]
         levels += [(name, share, first) for name, share in controls.items()]
         return [
