@@ -58,7 +58,7 @@ class NoLog(Silent):
 class _Scalars(NoLog):
     """Curves of numbers; what they are written with is opened with the first of them."""
 
-    open: Callable[[], Any]
+    start: Callable[[], Any]
     writer: Any = None
 
     def step(self, *, epoch: int, done: int, loss: float, accuracy: float) -> None:
@@ -85,10 +85,10 @@ class TensorBoardLog(_Scalars):
             from torch.utils import tensorboard  # noqa: PLC0415  # an extra
         except ImportError:
             raise _missing("tensorboard") from None
-        self.open = lambda: tensorboard.SummaryWriter(folder / "tensorboard")
+        self.start = lambda: tensorboard.SummaryWriter(folder / "tensorboard")
 
     def _write(self, place: int, numbers: dict[str, float]) -> None:
-        self.writer = self.writer or self.open()
+        self.writer = self.writer or self.start()
         for name, number in numbers.items():
             self.writer.add_scalar(name, number, place)
 
@@ -105,7 +105,7 @@ class WandbLog(_Scalars):
             import wandb  # noqa: PLC0415  # an extra
         except ImportError:
             raise _missing("wandb") from None
-        self.open = lambda: wandb.init(
+        self.start = lambda: wandb.init(
             name=folder.name, dir=folder, config=asdict(config), tags=[config.model]
         )
 
@@ -115,7 +115,7 @@ class WandbLog(_Scalars):
         self.writer.log({**numbers, f"{part}/at": place})
 
     def _opened(self) -> Any:
-        writer = self.open()
+        writer = self.start()
         for part in ("step", "epoch", "test"):
             writer.define_metric(f"{part}/*", step_metric=f"{part}/at")
         return writer
