@@ -6,7 +6,7 @@ TORCH  ?= torch==2.13.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test quick lint browser benchmark reliability fuzz docs locked clean
+.PHONY: run test test-extras quick lint browser benchmark reliability fuzz docs locked clean
 
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --resample-each-epoch --epochs 4
@@ -21,6 +21,20 @@ test: $(VENV)/.installed lint browser
 quick: $(VENV)/.installed
 	$(PARALLEL) -m "not slow and not browser" \
 		--ignore tests/laws --ignore tests/demo/browser --ignore tests/demo/test_fuzz.py
+
+# The tests of what is optional, which `make test` skips: Ray, SLURM, UMAP, TensorBoard, Weights & Biases, Parquet, datasets.
+EXTRAS := ray,slurm,map,export,tensorboard,wandb,demo,test
+OPTIONAL := tests/experiments/test_ray_tasks.py tests/experiments/test_slurm_jobs.py tests/training/test_loggers.py \
+	tests/exchange tests/analysis/test_function_map.py
+
+test-extras: $(VENV)-extras/.installed
+	OMP_NUM_THREADS=1 $(VENV)-extras/bin/python -m pytest -p no:cacheprovider $(OPTIONAL)
+
+$(VENV)-extras/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-extras
+	$(VENV)-extras/bin/pip install --quiet "$(TORCH)"
+	$(VENV)-extras/bin/pip install --quiet --editable ".[$(EXTRAS)]" datasets
+	@touch $@
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -72,4 +86,4 @@ locked:
 	@touch $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) site .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-extras site .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

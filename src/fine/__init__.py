@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOMES` says the same 
     from fine.continual import ContinualConfig
     from fine.drawing import draw_evaluation, draw_sheet, show
     from fine.evaluation import Evaluation, evaluate
+    from fine.exchange import Predictions, evaluate_predictions, export_puzzles
     from fine.images import Images, load_images
     from fine.inference import (
         Answer,
@@ -96,6 +97,10 @@ __all__ = [  # noqa: RUF022 (in groups)
     "solve",
     "solve_many",
     "solve_text",
+    # Puzzles for other programs, and their answers
+    "Predictions",
+    "evaluate_predictions",
+    "export_puzzles",
     # Drawing
     "draw_evaluation",
     "draw_sheet",
@@ -109,6 +114,7 @@ _HOMES = {
     "continual": ("ContinualConfig",),
     "drawing": ("draw_evaluation", "draw_sheet", "show"),
     "evaluation": ("Evaluation", "evaluate"),
+    "exchange": ("Predictions", "evaluate_predictions", "export_puzzles"),
     "images": ("Images", "load_images"),
     "inference": (
         *("Answer", "Drawn", "Function", "NamedRule", "PuzzleImages", "Registered"),

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -183,6 +185,24 @@ def test_impossible_training_is_refused_before_anything_is_written(refused, opti
     assert message in refused("train", "--out", "run", *SMALL, *options)
 
 
+@pytest.mark.slow
+def test_the_photos_of_the_docs_can_be_trained_on(fine):
+    page = (Path(__file__).parents[2] / "docs/images.md").read_text(encoding="utf-8")
+    tree = re.search(r"^    photos/\n((?:      .+\n)+)", page, re.MULTILINE)[1]
+    command = re.search(r"^    fine (train --task folder:photos .*)$", page, re.MULTILINE)[1]
+    noise = np.random.default_rng(0)
+    for line in tree.splitlines():
+        folder, *files = line.split()
+        for file in files:
+            path = Path("photos") / folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pixels = noise.integers(256, size=(40, 60, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(path, lossless=True)
+    done = fine(*command.split(), *TINY, "--out", "run")
+    assert done.code == 0, done.err
+    assert (Path("run") / "result.json").exists()
+
+
 def add_empty(folder: Path) -> None:
     (folder / "class1/9.png").write_bytes(b"")
 
@@ -200,7 +220,8 @@ def add_half(folder: Path) -> None:
     ("classes", "damage", "message"),
     [
         (1, None, "mine has 1 subfolder(s): expected one per class and at least 2 classes"),
-        (3, None, "folder:mine leaves 1 classes to test on where 2 are needed"),
+        (2, None, "folder:mine leaves 1 class to train on where 2 are needed: training takes half"),
+        (3, None, "leaves 1 class to test on where 2 are needed: training takes half of the"),
         (4, add_empty, "mine/class1/9.png is empty (0 bytes): remove or replace it"),
         (4, add_text, "mine/class1/notes.txt is not a readable image: remove or replace it"),
         (4, add_half, "mine/class1/0.png is not a readable image: remove or replace it"),

@@ -37,7 +37,7 @@ def reproduce(fine):
         (("table1", "--columns", "turn"), "unknown column of table1 'turn'"),
         (("table1", "--seeds", "0"), "seeds is 0"),
         (("table1", "--jobs", "-1"), "jobs is -1"),
-        (("table1", "--cluster", "slurm"), "choose one of ray"),
+        (("table1", "--cluster", "slurn"), "did you mean 'slurm'?"),
         (("table1", "--epochs", "0"), "epochs is 0"),
         (("table1", "--images", "paintings"), "unknown task 'paintings'"),
         (("table1", "--data-root", "nowhere"), "run `fine data download omniglot`"),

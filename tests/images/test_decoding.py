@@ -191,3 +191,24 @@ def test_of_many_frames_only_the_first_is_decoded(decoder: Decoder, kind: str) -
 def test_what_is_broken_is_no_matter_of_cost(decoder: Decoder, content: bytes) -> None:
     with pytest.raises(Image.UnidentifiedImageError):
         decoder.decode(content)
+
+
+def test_a_large_jpeg_is_decoded_no_larger_than_needed(decoder: Decoder) -> None:
+    coarse = np.random.default_rng(0).integers(256, size=(12, 16, 3), dtype=np.uint8)
+    photo = Image.fromarray(coarse).resize((800, 600), Image.Resampling.BICUBIC)
+    content = encoded(photo, "JPEG", quality=95, subsampling=0)
+    whole = decoder.decode(content)
+    sizes = {enough: decoder.decode(content, enough=enough).size for enough in (100, 200, 400)}
+    assert whole.size == (800, 600)
+    assert sizes == {100: (200, 150), 200: (400, 300), 400: (800, 600)}
+    small = [
+        np.asarray(image.resize((16, 12), Image.Resampling.BOX)).astype(int)
+        for image in (whole, decoder.decode(content, enough=100))
+    ]
+    assert (
+        abs(small[0] - small[1]).max() <= 8
+    )  # of 255: values cut off at 0 and 255
+
+
+def test_other_formats_are_decoded_whole(decoder: Decoder) -> None:
+    assert decoder.decode(encoded(noise("RGB"), "PNG"), enough=8).size == (40, 30)

@@ -1,8 +1,12 @@
 """Models as folders: what is saved comes back, and folders of format 1 are still read."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 import torch
 from torch import Tensor
@@ -50,6 +54,43 @@ def test_a_model_saves_itself_with_a_card(tmp_path):
     card = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: mit\n") and "grey images of 32 × 32" in card
     assert "slots=3" in card
+
+
+def test_a_card_that_is_there_is_kept(tmp_path):
+    (tmp_path / "README.md").write_text("mine")
+    FINE(FINEConfig(slots=3), channels=1, size=32).save_pretrained(tmp_path)
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def test_a_model_is_pushed_as_its_folder(monkeypatch):
+    asked = {}
+
+    class Api:
+        def __init__(self, *, token):
+            asked["token"] = token
+
+        def create_repo(self, name, *, private, exist_ok):
+            asked["repo"] = (name, private, exist_ok)
+            return SimpleNamespace(repo_id=name)
+
+        def upload_folder(self, *, repo_id, folder_path, commit_message):
+            asked["files"] = sorted(path.name for path in Path(folder_path).iterdir())
+            asked["message"] = commit_message
+            return SimpleNamespace(commit_url=f"hub/{repo_id}/commit")
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    model = FINE(FINEConfig(slots=3), channels=1, size=32)
+    made = model.push_to_hub("me/mine", private=True, token="t", commit_message="first")
+    assert made == "hub/me/mine/commit" and asked["repo"] == ("me/mine", True, True)
+    assert asked["files"] == ["README.md", "config.json", "model.safetensors"]
+    assert (asked["token"], asked["message"]) == ("t", "first")
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_the_hub_who_does_not_ask_for_it():
+    program = "import sys, fine; fine.load('all-glyphs'); print('huggingface_hub' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
 
 
 # Format 1.

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from fine import FineError, RunConfig, Task, Training, load, train
+from fine.evaluation.calibration import Calibration
 from fine.io.files import read_json
-from fine.pretrained import trained_on
+from fine.pretrained import load_calibration, trained_on
 from fine.pretrained.exporting import export, shared_task
 from fine.training import Run
 from support.folders_of_models import FILES, answers, edit_config
@@ -17,6 +18,16 @@ def test_a_run_is_loaded_as_it_is_exported(run, tmp_path):
     export(run, tmp_path / "mine")
     assert {file.name for file in (tmp_path / "mine").iterdir()} == FILES
     assert torch.equal(answers(load(run)), answers(load(tmp_path / "mine")))
+
+
+def test_a_calibration_goes_with_its_model(run, tmp_path):
+    calibration = Calibration(1.5, 0.4, 0.6, 0.5, false_alarms=0.05, puzzles=100)
+    calibration.save(run / "calibration.json")
+    export(run, tmp_path / "mine")
+    assert load_calibration(tmp_path / "mine") == calibration
+    (run / "calibration.json").unlink()
+    export(run, tmp_path / "mine")
+    assert load_calibration(tmp_path / "mine") is None
 
 
 @pytest.mark.slow

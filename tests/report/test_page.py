@@ -31,7 +31,7 @@ def test_the_page_needs_nothing_else(comparisons, page):
 
 
 def test_values_from_files_are_escaped(comparisons):
-    assert "&lt;script&gt;alert('1')&lt;/script&gt;" in html_page(comparisons)
+    assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;" in html_page(comparisons)
     failed = (each for each in comparisons if any(entry.failure for entry in each.entries))
     table = next(failed)
     markdown = r"\<script\>alert('1')\</script\> \| 100 % & $x\_1$ \\ \*so\*"

@@ -19,7 +19,7 @@ def test_a_difference_has_its_sign(value, text):
 
 
 def test_attributes_and_texts_are_escaped():
-    assert element("p", '<&"', title='"<') == '<p title="&quot;&lt;">&lt;&amp;"</p>'
+    assert element("p", '<&"', title='"<') == '<p title="&#34;&lt;">&lt;&amp;&#34;</p>'
     link = element("a", element("b", "x"), aria_label="y", none=None, x=1.0, y=2.346)
     assert link == '<a aria-label="y" x="1" y="2.35"><b>x</b></a>'
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "evaluate": "Evaluate",
     "learn": "Learn",
     "puzzles": "ShowPuzzles",
+    "score": "Score",
     "data": "Data",
     "reproduce": "Reproduce",
     "report": "Report",

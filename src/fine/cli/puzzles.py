@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+import tyro
 from rich.table import Table
 
 from fine.cli.arguments import options
@@ -11,6 +13,8 @@ from fine.cli.terminal import console, say
 from fine.drawing import draw_sheet, show
 from fine.drawing.variants import draw_variants, show_variants
 from fine.errors import FineError
+from fine.exchange import export_puzzles
+from fine.exchange.formats import HUB
 from fine.puzzles import Puzzles
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN, Variant, VariantPuzzles
@@ -35,6 +39,9 @@ class ShowPuzzles:
     """Mark the right choices and name the rules."""
     out: Path | None = None
     """Draw them to this PNG or SVG file too."""
+    export: Annotated[str, tyro.conf.arg(metavar="PATH")] = ""
+    """Instead of showing puzzles, write them for other programs: NAME.npz (NumPy), NAME.parquet, a
+    folder (PNG and CSV) or hub:FOLDER (Hugging Face), with a card. `fine score` scores answers."""
     train: bool = False
     """Show training puzzles instead of test puzzles."""
     seed: int = 0
@@ -62,10 +69,12 @@ class ShowPuzzles:
             Task.preset(self.task, rules=self.rules),
             size=self.size,
             distractors=self.distractors,
-            train_count=end,
-            test_count=end,
             data_root=self.data_root,
         )
+        if self.export:
+            self._export(task)
+            return
+        task = replace(task, train_count=end, test_count=end)
         if self.redraws:
             console.print(self._redraw_table(task))
             return
@@ -81,6 +90,22 @@ class ShowPuzzles:
             show(puzzles, numbers, console=console, answers=self.answers)
         if self.out is not None:
             say(f"drawn to {self.out}")
+
+    def _export(self, task: Task) -> None:
+        export_puzzles(
+            task,
+            self.export,
+            split="training" if self.train else "test",
+            seed=self.seed,
+            start=self.start,
+            count=self.count,
+            variant=self.variant.make(),
+        )
+        path = self.export.removeprefix(HUB)
+        say(
+            f"{self.count:,} puzzles are in {path} now; score answers to them with `fine score "
+            f"answers.csv {path}`"
+        )
 
     def _draw(self, task: Task, variant: Variant = PLAIN) -> Puzzles:
         if self.train:

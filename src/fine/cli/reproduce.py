@@ -24,6 +24,7 @@ from fine.experiments.ledger import Ledger
 from fine.experiments.monitor import TerminalMonitor
 from fine.experiments.ray_tasks import RayTasks
 from fine.experiments.runner import Summary, check_images, run_cells
+from fine.experiments.slurm_jobs import SlurmJobs
 from fine.experiments.supplements import draw_figure, further_table
 from fine.io.files import write_text
 from fine.io.locks import locked
@@ -65,8 +66,8 @@ class Reproduce:
     budget: str = ""
     """Stop after this long, such as 2h or 90m; the same command continues."""
     cluster: str = ""
-    """ray: run the cells on a Ray cluster, or on a local one if there is none; otherwise they are
-    processes of this machine."""
+    """ray: run the cells on a Ray cluster, or on a local one if there is none; slurm: as jobs of a
+    SLURM cluster; otherwise they are processes of this machine."""
     device: Device = "cpu"
     results: Path = Path("results")
     """Folder of the ledger and of the tables."""
@@ -88,8 +89,8 @@ class Reproduce:
                 f"jobs is {self.jobs} and seeds is {self.seeds}: give at least 0 jobs (as many as "
                 "there are cores) and 1 seed"
             )
-        if self.cluster not in ("", "ray"):
-            raise unknown("cluster", self.cluster, ("ray",))
+        if self.cluster not in ("", "ray", "slurm"):
+            raise unknown("cluster", self.cluster, ("ray", "slurm"))
         missing = [cell for cell in wanted if not ledger.has(cell)]
         if self.dry_run:
             self._forecast(wanted, missing, ledger)
@@ -126,6 +127,8 @@ class Reproduce:
             raise SystemExit(130) from None
 
     def _executor(self) -> Executor:
+        if self.cluster == "slurm":
+            return SlurmJobs(self.work, jobs=self.jobs, device=self.device)
         if self.cluster == "ray":
             return RayTasks(self.work, jobs=self.jobs, device=self.device)
         return LocalProcesses(self.work, jobs=self._jobs, device=self.device)

@@ -30,6 +30,7 @@ from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN
 from fine.training import resume, train
 from fine.training.api import other_threads
+from fine.training.loggers import Several, open_log
 from fine.training.progress import ProgressBar
 from fine.training.protocols import Training
 from fine.training.run import Run, RunConfig
@@ -41,6 +42,8 @@ class RunOptions(MachineOptions):
 
     resume: Path | None = None
     """Continue the run in this folder, with the options that it was started with."""
+    log: Annotated[str, tyro.conf.arg(metavar="NAME")] = ""
+    """Also write curves for tensorboard, or for wandb (Weights & Biases)."""
 
 
 @options(Training, default="the protocol's")
@@ -70,12 +73,17 @@ class Train:
         else:
             folder, config = self.out or self._free_folder(), self.config()
         title = f"training {config.model} on {described(config)} in {folder}"
-        with progress_bar(config, folder, title) as progress:
+        with (
+            open_log(self.machine.log, folder, config) as log,
+            progress_bar(config, folder, title) as bar,
+        ):
+            progress = Several(bar, log)
             if self.machine.resume is not None:
                 device, threads = self.machine.device, self.machine.threads
                 evaluation = resume(folder, device=device, threads=threads, progress=progress)
             else:
                 evaluation = train(config, folder, device=self.machine.device, progress=progress)
+            log.result(evaluation)
         print_evaluation(evaluation)
         say(f"run folder: {folder}    solved and missed puzzles: {folder / 'puzzles.png'}")
 

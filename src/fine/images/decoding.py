@@ -59,11 +59,16 @@ class Decoder:
     ) -> None:
         self._confined.close()
 
-    def decode(self, content: bytes) -> Image.Image:
-        """The first image in a file, loaded, and rotated as its EXIF data says."""
-        return upright(*self.decode_stored(content))
+    def decode(self, content: bytes, *, enough: int = 0) -> Image.Image:
+        """The first image in a file, loaded, and rotated as its EXIF data says.
 
-    def decode_stored(self, content: bytes) -> tuple[Image.Image, int]:
+        A JPEG whose sides are twice ``enough`` or more is decoded at a half, a quarter or an eighth
+        of its size, with sides of at least ``enough``: the mean of 2, 4 or 8 pixels each way, in a
+        fraction of the time. 0 decodes it whole.
+        """
+        return upright(*self.decode_stored(content, enough=enough))
+
+    def decode_stored(self, content: bytes, *, enough: int = 0) -> tuple[Image.Image, int]:
         """The first image as it lies in the file, and its orientation as its EXIF data says.
 
         It has the format, profiles and, of a JPEG file, the tables of quantisation that it had.
@@ -72,7 +77,7 @@ class Decoder:
             raise TooCostlyError(f"has more than {self._limits.file // 1_000_000} megabytes")
         if is_confined(content):
             return self._confined.decode(content)
-        return _decode(content, self._limits)
+        return _decode(content, self._limits, enough)
 
 
 def upright(image: Image.Image, orientation: int) -> Image.Image:
@@ -81,7 +86,7 @@ def upright(image: Image.Image, orientation: int) -> Image.Image:
     return image if turn is None else image.transpose(turn)
 
 
-def _decode(content: bytes, limits: Limits) -> tuple[Image.Image, int]:
+def _decode(content: bytes, limits: Limits, enough: int) -> tuple[Image.Image, int]:
     """The first image in a file, and its orientation as its EXIF data says."""
     _check_exif_of_jpeg(content)
     file = io.BytesIO(content) if len(content) <= _QUICK else _Watched(content, limits.seconds)
@@ -98,6 +103,8 @@ def _decode(content: bytes, limits: Limits) -> tuple[Image.Image, int]:
             raise _too_large(limit)
         if image.format in ("JPEG", "MPO"):
             _check_scans(image, content, place=file.tell(), scanned=limits.scanned)
+        if enough:
+            image.draft(None, (enough, enough))  # of JPEG alone
         del content  # as large as the image, perhaps
         image.load()
         file.close()

@@ -99,7 +99,7 @@ def _read(source: Source) -> _Layer:
             return _pixels(ImageOps.exif_transpose(source), name)
         name = "the image" if isinstance(source, bytes) else str(source)
         with Decoder() as decoder:
-            return _pixels(decoder.decode(_content(source)), name)
+            return _pixels(decoder.decode(_content(source), enough=2 * LARGEST), name)
     except FineError:
         raise
     except TooCostlyError as problem:

@@ -5,21 +5,19 @@
     model.push_to_hub("someone/my-model")
 
 The folder is that of the hub's own mixin, and that of the bundled models in fine.pretrained.
-Nothing is unpickled.
+Nothing is unpickled. huggingface_hub is imported when the hub is asked for something, because that
+takes a third of a second.
 """
 
 import dataclasses
+import tempfile
 import warnings
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of notebooks without widgets, which progress bars would use
-    from huggingface_hub import ModelCard, PyTorchModelHubMixin, hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, HFValidationError
-
 from fine.errors import FineError
-from fine.io.files import read_json, write_json
+from fine.io.files import read_json, write_json, write_text
 from fine.io.tensors import save_tensors
 from fine.models.paper import FINE
 from fine.models.registry import find_model, name_of
@@ -81,7 +79,7 @@ def load_model(folder: Path) -> FINE:
     return model
 
 
-class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
+class HubMixin:
     """A FINE that can be saved to a folder, and loaded from one or from the hub."""
 
     config: Any
@@ -99,11 +97,34 @@ class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
             folder = _from_hub(str(pretrained_model_name_or_path), options)
         return load_model(folder)
 
-    def _save_pretrained(self, folder: Path) -> None:
+    def save_pretrained(self, save_directory: str | Path) -> None:
+        """Write weights, configuration and a card to a folder; a card that is there is kept."""
         model: Any = self
+        folder = Path(save_directory)
         save_model(model, folder)
+        if not (folder / "README.md").exists():
+            write_text(folder / "README.md", self._card())
 
-    def generate_model_card(self, *_: Any, **__: Any) -> ModelCard:
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        private: bool | None = None,
+        token: str | None = None,
+        **options: Any,
+    ) -> str:
+        """Put the model on the hub as OWNER/NAME; returns the address of the commit.
+
+        Options are those of `HfApi.upload_folder`, such as commit_message or create_pr.
+        """
+        api = _hub().HfApi(token=token)
+        name = api.create_repo(repo_id, private=private, exist_ok=True).repo_id
+        with tempfile.TemporaryDirectory() as folder:
+            self.save_pretrained(folder)
+            commit = api.upload_folder(repo_id=name, folder_path=folder, **options)
+        return str(commit.commit_url)
+
+    def _card(self) -> str:
         """A card with the model's settings; that of `fine export` tells of its training, too."""
         model: Any = self
         numbers = sum(parameter.numel() for parameter in model.parameters())
@@ -111,11 +132,19 @@ class HubMixin(PyTorchModelHubMixin, library_name="fine", license="mit"):
         images = f"{colours} images of {self.size} × {self.size}"
         settings = dataclasses.asdict(self.config)
         listed = ", ".join(f"{key}={value}" for key, value in settings.items())
-        return ModelCard(
+        return (
             f"{CARD}\n# FINE\n\nA Functional Indirection Neural Estimator for {images}, "
             f"{numbers:,} numbers.\n\n    model = fine.FINE.from_pretrained(FOLDER)\n\n"
             f"Settings: {listed}.\n"
         )
+
+
+def _hub() -> ModuleType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of notebooks without widgets, for its progress bars
+        import huggingface_hub  # noqa: PLC0415  # slow, and few ask the hub for anything
+        import huggingface_hub.errors  # noqa: PLC0415
+    return huggingface_hub
 
 
 def _is_folder(path: Path) -> bool:
@@ -127,14 +156,15 @@ def _is_folder(path: Path) -> bool:
 
 def _from_hub(name: str, options: dict[str, Any]) -> Path:
     """The local folder of a model on the hub, downloaded if it is not there yet."""
+    hub = _hub()
     try:
         for file in ("config.json", "model.safetensors"):
-            folder = Path(hf_hub_download(name, file, **options)).parent
-    except HFValidationError:
+            folder = Path(hub.hf_hub_download(name, file, **options)).parent
+    except hub.errors.HFValidationError:
         raise FineError(
             f"'{name}' is neither a folder nor a name on the hub: give a folder, or OWNER/NAME"
         ) from None
-    except (HfHubHTTPError, EntryNotFoundError, OSError) as problem:
+    except (hub.errors.HfHubHTTPError, hub.errors.EntryNotFoundError, OSError) as problem:
         last = str(problem).split("\n\n")[-1].strip()
         reason = next(iter(last.splitlines()), type(problem).__name__)
         raise FineError(f"the model '{name}' cannot be loaded from the hub: {reason}") from problem

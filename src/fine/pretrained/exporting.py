@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fine.errors import FineError
+from fine.evaluation.calibration import FILE
 from fine.evaluation.same_family import same_family_scores
 from fine.io.files import read_json, write_json, write_text
 from fine.models.hub import save_model
 from fine.pretrained.cards import card
-from fine.pretrained.loading import holds_run, load
+from fine.pretrained.loading import holds_run, load, load_calibration
 from fine.puzzles.task import Task
 from fine.training.run import Run
 
@@ -34,7 +35,7 @@ def export(run_folder: Path, folder: Path, *, same_family: int = 0) -> None:
         raise FineError(
             f"{folder} holds a run, which exporting would overwrite: choose another folder"
         )
-    model = load(run_folder)
+    model, calibration = load(run_folder), load_calibration(run_folder)
     result = read_json(run_folder / "result.json")
     if same_family:
         result["same_family"] = same_family_scores(model, config.task, count=same_family)
@@ -48,6 +49,10 @@ def export(run_folder: Path, folder: Path, *, same_family: int = 0) -> None:
     save_model(model, folder)
     content = read_json(folder / "config.json")
     write_json(folder / "config.json", {**content, "trained_on": shared_task(config.task)})
+    if calibration is None:
+        (folder / FILE).unlink(missing_ok=True)  # of another model that was exported here
+    else:
+        calibration.save(folder / FILE)
 
 
 def shared_task(task: Task) -> dict[str, Any]:

@@ -1,11 +1,14 @@
-"""A numbered set of puzzles over some images, under a set of rules."""
+"""A numbered set of puzzles over some images, under a set of rules: a data set of torch."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self, overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils.data import Dataset
 
 from fine.images import Images
 from fine.puzzles.rendering import Renderer
@@ -14,10 +17,11 @@ from fine.rules import RuleSet
 
 
 @dataclass(frozen=True)
-class Puzzles:
+class Puzzles(Dataset[Batch]):
     """Puzzles as specs, and the images and rules that the specs name.
 
-    `draw_puzzles` and `Task` make them.
+    `draw_puzzles` and `Task` make them. They are a map-style data set of torch: an item is a
+    rendered puzzle, a slice is a smaller set of puzzles, and a DataLoader makes batches of them.
 
     Examples:
         >>> import fine
@@ -28,6 +32,9 @@ class Puzzles:
         >>> batch = puzzles.render(range(8))
         >>> batch.images.shape, batch.answers.shape
         (torch.Size([8, 7, 1, 32, 32]), torch.Size([8]))
+        >>> puzzle = puzzles[0]
+        >>> puzzle.images.shape, int(puzzle.answers) in range(4)
+        (torch.Size([7, 1, 32, 32]), True)
     """
 
     images: Images
@@ -42,8 +49,25 @@ class Puzzles:
     def __len__(self) -> int:
         return len(self.specs)
 
-    def __getitem__(self, numbers: slice) -> "Puzzles":
-        return replace(self, specs=self.specs[numbers], attempts=self.attempts[numbers])
+    @overload
+    def __getitem__(self, number: int) -> Batch: ...
+    @overload
+    def __getitem__(self, number: slice) -> Self: ...
+
+    def __getitem__(self, number: int | slice) -> "Batch | Self":
+        if isinstance(number, slice):
+            return replace(self, specs=self.specs[number], attempts=self.attempts[number])
+        images, answers = self._renderer(self.specs[number][None])
+        return Batch(images[0], answers[0])
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[Batch]:
+        """Several puzzles, rendered together: what a DataLoader asks for instead of single ones."""
+        return [Batch(*puzzle) for puzzle in zip(*self.render(numbers), strict=True)]
+
+    @cached_property
+    def _renderer(self) -> Renderer:
+        """A renderer that is made once, for who asks for puzzles one by one."""
+        return self.renderer()
 
     @property
     def kinds(self) -> NDArray[np.int64]:
@@ -71,7 +95,7 @@ class Puzzles:
 
     def render(self, numbers: Iterable[int]) -> Batch:
         """The puzzles ``numbers`` as images."""
-        return self.renderer()(self.specs[np.asarray(list(numbers), dtype=np.int64)])
+        return self._renderer(self.specs[np.asarray(list(numbers), dtype=np.int64)])
 
     def texts(self, numbers: Iterable[int]) -> list[tuple[str, ...]] | None:
         """The texts x, y, x' and choices of the puzzles ``numbers``; None if they show images."""

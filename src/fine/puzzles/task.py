@@ -218,9 +218,15 @@ class Task:
         needed = 2 if self.validation else max(2, wanted)
         if len(classes) < needed:
             source = self.test_images if use == "test" and self._tests_other_source else self.images
+            count = f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}"
+            remedy = "ask for fewer, or add classes"
+            if source.startswith("folder:"):
+                remedy = (
+                    "training takes half of the classes and the test the others, so make at least "
+                    "4 subfolders"
+                )
             raise FineError(
-                f"{source} leaves {len(classes)} classes to {use} on where {needed} are needed: "
-                "ask for fewer, or add classes"
+                f"{source} leaves {count} to {use} on where {needed} are needed: {remedy}"
             )
 
 

@@ -11,7 +11,7 @@ from fine.report.panels import (
     Axis,
     accuracy_axis,
     accuracy_ticks,
-    figure,
+    folded,
     grid,
     mark,
     multiples,
@@ -50,7 +50,7 @@ def cost_against_accuracy(comparison: Comparison) -> Markup | None:
         "over seeds."
     )
     letters = legend(comparison, found)
-    return figure("costs", "Training time", note, letters, multiples(panels))
+    return folded("costs", "Training time", note, letters, multiples(panels))
 
 
 def _dots(comparison: Comparison, name: str, drawn: list[Entry], x: Axis, y: Axis) -> Markup:

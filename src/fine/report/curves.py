@@ -12,7 +12,7 @@ from fine.report.panels import (
     Axis,
     accuracy_axis,
     accuracy_ticks,
-    figure,
+    folded,
     grid,
     mark,
     multiples,
@@ -41,7 +41,7 @@ def learning_curves(comparison: Comparison) -> Markup | None:
         "guess, 50 the right object."
     )
     letters = legend(comparison, [entry for entry, _ in curves])
-    return figure("curves", "Learning curves", note, letters, multiples(panels))
+    return folded("curves", "Learning curves", note, letters, multiples(panels))
 
 
 def _panel(comparison: Comparison, name: str, drawn: list[Curve], y: Axis) -> Markup:

@@ -1,5 +1,6 @@
 """The map of functions: all as points coloured by family, and each family coloured by parameter."""
 
+import statistics
 from typing import Any
 
 from fine.drawing.colours import family_colour, rule_colour
@@ -23,7 +24,7 @@ def function_map(comparison: Comparison) -> Markup | None:
     points = maps[0]  # maps have no mean: the one of the first seed
     families = list(dict.fromkeys(point["family"] for point in points))
     by_family = [family_colour(point["family"]) for point in points]
-    panels = [_panel("all families", points, by_family)]
+    panels = [_panel("all families", points, by_family, _names(points, families))]
     for family in families:
         own = [point for point in points if point["family"] == family]
         panels.append(_panel(f"{family}, by parameter", own, list(map(_rule_colour, own))))
@@ -49,12 +50,24 @@ def _rule_colour(point: Point) -> str:
     return rule_colour(Rule(FAMILIES[point["family"]], tuple(point["parameters"])))
 
 
-def _panel(title: str, points: list[Point], colours: list[str]) -> Markup:
+def _names(points: list[Point], families: list[str]) -> Markup:
+    """The name of each family in the middle of its points, for who cannot go by colours."""
+    axis = Axis(0, 1, EDGE, SIDE - EDGE)
+    names = []
+    for family in families:
+        own = [point for point in points if point["family"] == family]
+        x, y = (statistics.median(point[way] for point in own) for way in ("across", "down"))
+        names.append(element("text", family, x=axis(x), y=axis(y), class_="tick middle name"))
+    return join(names)
+
+
+def _panel(title: str, points: list[Point], colours: list[str], *names: Markup) -> Markup:
     axis = Axis(0, 1, EDGE, SIDE - EDGE)
     parts: list[Content] = [element("rect", x=0, y=0, width=SIDE, height=SIDE, class_="ground")]
     for point, colour in zip(points, colours, strict=True):
         at = {"cx": axis(point["across"]), "cy": axis(point["down"])}
         hover = element("title", point["rule"])
         parts.append(element("circle", hover, **at, r=2.4, fill=colour))
+    parts += names
     describe = f"Map of functions, {title}"
     return panel(title, join(parts), x=axis, y=axis, describe=describe, height=SIDE)

@@ -12,10 +12,11 @@ from fine.report.numbers import tenths
 from fine.report.panels import PERCENTS, figure, mark
 from fine.report.styles import Style, row_styles
 
+HEADING = "At a glance"
 PAPERS = ("fine-mlp", "fine-nice")
 
 
-def at_a_glance(comparison: Comparison) -> Markup | None:
+def at_a_glance(comparison: Comparison, *, heading: str = HEADING) -> Markup | None:
     """The figure; None if nothing has been run."""
     styles = row_styles(comparison)
     rows = []
@@ -34,7 +35,7 @@ def at_a_glance(comparison: Comparison) -> Markup | None:
         note += " The ring is the better FINE of the paper."
     ticks = element("div", *(element("i", str(tick)) for tick in PERCENTS))
     scale = element("li", element("span"), ticks, class_="scale")
-    return figure("glance", "At a glance", note, block("ul", *rows, scale))
+    return figure("glance", heading, note, block("ul", *rows, scale))
 
 
 def _line(column: str, entries: Sequence[Entry], styles: dict[str, Style]) -> Markup:

@@ -4,17 +4,14 @@ element("p", "1 < 2", class_="note")      # <p class="note">1 &lt; 2</p>
 """
 
 from collections.abc import Iterable
-from html import escape
+
+from markupsafe import Markup, escape
+
+__all__ = ["Content", "Markup", "Value", "block", "element", "join", "lines"]
 
 VOID = {"meta", "br", "col", "line", "rect", "circle", "polyline"}
 """Elements that are often empty; then they are written without an end tag."""
 _SVG_ONLY = {"line", "rect", "circle", "polyline"}
-
-
-class Markup(str):
-    """Text that is markup, to be put on the page as it is."""
-
-    __slots__ = ()
 
 
 Content = str | Markup
@@ -38,10 +35,7 @@ def element(name: str, /, *children: Content, **attributes: Value) -> Markup:
 
 def join(children: Iterable[Content], between: str = "") -> Markup:
     """Children one after the other."""
-    texts = (
-        child if isinstance(child, Markup) else escape(child, quote=False) for child in children
-    )
-    return Markup(between.join(texts))
+    return Markup(between).join(children)
 
 
 def block(name: str, /, *children: Content, **attributes: Value) -> Markup:

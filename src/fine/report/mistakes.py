@@ -6,7 +6,7 @@ from fine.experiments.comparison import MISSING, Comparison, Entry
 from fine.report.facts import MISTAKES, mistakes
 from fine.report.markup import Content, Markup, element, join
 from fine.report.numbers import tenths
-from fine.report.panels import RIGHT, TOP, Axis, figure, mark, multiples, panel
+from fine.report.panels import RIGHT, TOP, Axis, folded, mark, multiples, panel
 from fine.report.styles import Style, column_name, row_styles
 
 BAR, STEP = 9.0, 14.0
@@ -35,7 +35,7 @@ def mistakes_by_kind(comparison: Comparison) -> Markup | None:
         "mean over seeds."
     )
     legend = element("ul", join(kinds), class_="legend")
-    return figure("splits", "Mistakes", note, legend, multiples(panels))
+    return folded("splits", "Mistakes", note, legend, multiples(panels))
 
 
 def _panel(name: str, styles: list[Style], drawn: dict[str, Entry], x: Axis) -> Markup:

@@ -12,6 +12,7 @@ from fine.experiments.paper import CONTRADICTIONS
 from fine.report.costs import cost_against_accuracy
 from fine.report.curves import learning_curves
 from fine.report.facts import Facts, capitalised, cost, how_to_read
+from fine.report.findings import opening
 from fine.report.function_map import function_map
 from fine.report.glance import at_a_glance
 from fine.report.markup import Content, Markup, block, element, lines
@@ -26,7 +27,8 @@ TITLE = "FINE, beside the paper"
 LEAD = (
     "Results of the models of Functional Indirection Neural Estimator (Pham et al., NeurIPS 2022), "
     "trained and tested again, next to the numbers of the paper. Every number is from the ledger "
-    "of runs; places that have not been run are left open."
+    "of runs; places that have not been run are left open. The paper gives no ranges for fisheye, "
+    "wave and black-white, so these may be other tasks than its own."
 )
 
 
@@ -50,7 +52,7 @@ def html_page(comparisons: Sequence[Comparison], *, leaderboard: str = "") -> st
 
 
 def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:
-    """The title, and a line for every experiment with how much of it is there."""
+    """The title, what the results say, and a line for every experiment with how much is there."""
     rows = []
     for comparison in comparisons:
         name, facts = comparison.experiment.name, Facts(comparison)
@@ -65,9 +67,9 @@ def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:
                 element("svg", share, class_="bar", height=4, aria_hidden="true"),
             )
         )
-    contents = element("nav", block("ol", *rows), aria_label="Experiments")
+    contents = element("nav", element("h2", "Contents"), block("ol", *rows), aria_label="Contents")
     lead = element("p", LEAD, class_="lead")
-    parts = [element("h1", TITLE), lead]
+    parts = [element("h1", TITLE), lead, opening(comparisons)]
     if leaderboard:
         link = element("a", "Leaderboard: every model in one list", href=leaderboard)
         parts.append(element("p", link))

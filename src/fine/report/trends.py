@@ -27,7 +27,7 @@ Line = list[tuple[Entry, float]]
 """Entries of a row with their accuracy."""
 
 
-def trend(comparison: Comparison) -> Markup | None:
+def trend(comparison: Comparison, *, heading: str = "At a glance") -> Markup | None:
     """The figure; None if the columns are not numbers or nothing has been run."""
     experiment = comparison.experiment
     lines = {
@@ -59,7 +59,7 @@ def trend(comparison: Comparison) -> Markup | None:
     if comparison.has_paper:
         note = f"Test accuracy in % {over}; rings are the paper's."
     letters = legend(comparison, [entry for line in lines.values() for entry, _ in line])
-    return figure("trend", "At a glance", note, letters, plot)
+    return figure("trend", heading, note, letters, plot)
 
 
 def _rings(comparison: Comparison, x: Axis, y: Axis) -> list[Markup]:
