@@ -78,7 +78,7 @@ none of them seen in training. {_chances(result)}
 {rows}
 
 The wrong choices show the right object under a wrong rule, a wrong object under the right rule, \
-or both.{harder}
+or both.{_near(task)}{harder}
 
 ## Limits
 
@@ -278,6 +278,13 @@ def _amount(config: RunConfig) -> str:
     is_new = training.resample_each_epoch and training.epochs > 1
     new = ", new ones in each" if is_new else ""
     return f"{epochs} of {config.task.train_count:,} puzzles{new}, seed {training.seed}"
+
+
+def _near(task: Task) -> str:
+    """What the scores above are to be read with, if wrong rules are drawn close to right ones."""
+    names = task.test_distractors or task.distractors
+    share = {"near": "All", "any+near": "Half"}.get(names)
+    return f" {share} of the wrong rules do nearly the same as the right one." if share else ""
 
 
 def _same_family(result: dict[str, Any]) -> str:

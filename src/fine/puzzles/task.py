@@ -273,6 +273,13 @@ PRESETS: dict[str, Task] = {
         test_count=5_000,
         channels=1,
     ),
+    "universal-colour": Task(
+        images="glyphs+omniglot+cifar100+cutouts",
+        distractors="any+near",
+        train_classes=1_600,
+        test_count=5_000,
+        channels=3,
+    ),
     "strings": Task(images="strings", train_classes=2_000, test_classes=2_000, test_count=5_000),
     "strings-longer": Task(
         images="strings", test_images="strings-longer", train_classes=2_000, test_count=5_000
