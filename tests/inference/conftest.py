@@ -16,6 +16,11 @@ def glyph_model() -> paper.FINE:
 
 
 @pytest.fixture(scope="package")
+def default_model() -> paper.FINE:
+    return fine.load()
+
+
+@pytest.fixture(scope="package")
 def glyph_puzzles() -> fine.Puzzles:
     images, rules = fine.load_images("glyphs"), fine.rule_set("all")
     return fine.draw_puzzles(images, rules, 60, seed=99, classes=range(200, 260))

@@ -17,9 +17,9 @@ def files(tmp_path, monkeypatch) -> list[str]:
     return [path.name for path in save(puzzle(2)[0], tmp_path)]
 
 
-def test_the_command_says_what_the_library_answers(glyph_model, files, fine):
+def test_the_command_says_what_the_library_answers(default_model, files, fine):
     x, y, new, *choices = files
-    answer = solve(glyph_model, x, y, new, choices)
+    answer = solve(default_model, x, y, new, choices)
     code, out, err = fine("solve", *files)
     assert code == 0, err
     assert f"answer: {answer.letter}, {choices[answer.index]}" in out
@@ -27,20 +27,20 @@ def test_the_command_says_what_the_library_answers(glyph_model, files, fine):
         assert any(name in line and f"{probability:.1%}" in line for line in out.splitlines())
 
 
-def test_the_command_speaks_json(glyph_model, files, fine):
+def test_the_command_speaks_json(default_model, files, fine):
     x, y, new, *choices = files
     options = ("--json", "--explain", "--candidates", "reflection", "--out", "answer.png")
     code, out, err = fine("solve", *files, *options)
     assert code == 0, err
-    said, answer = json.loads(out), solve(glyph_model, x, y, new, choices)
+    said, answer = json.loads(out), solve(default_model, x, y, new, choices)
     file = choices[answer.index]
     assert said["answer"] == {"index": answer.index, "letter": answer.letter, "file": file}
     assert said["probabilities"] == list(answer.probabilities)
-    labels = [rule.label for rule in explain(glyph_model, x, y)]
+    labels = [rule.label for rule in explain(default_model, x, y)]
     assert [rule["label"] for rule in said["rules"]] == labels
     assert said["drawn"]["file"] == "answer.png"
     assert said["drawn"]["rules"][0]["family"] == "reflection"
-    drawn = draw_answer(glyph_model, x, y, new, rules="reflection")
+    drawn = draw_answer(default_model, x, y, new, rules="reflection")
     with Image.open("answer.png") as written:
         assert written.tobytes() == drawn.image.tobytes()
 
@@ -54,8 +54,8 @@ def test_the_command_needs_no_choices_to_draw_an_answer(files, fine):
         assert drawn.size == (96, 96)
 
 
-def test_the_command_takes_a_folder_for_a_model(glyph_model, files, fine, tmp_path):
-    glyph_model.save_pretrained(tmp_path / "mine")
+def test_the_command_takes_a_folder_for_a_model(default_model, files, fine, tmp_path):
+    default_model.save_pretrained(tmp_path / "mine")
     one = json.loads(fine("solve", *files, "--json").out)
     two = json.loads(fine("solve", *files, "--json", "--model", tmp_path / "mine").out)
     assert one["model_probabilities"] == two["model_probabilities"]
@@ -84,10 +84,10 @@ def test_the_command_refuses_in_one_line_and_leaves_nothing(files, fine, argumen
     assert sorted(Path().iterdir()) == before
 
 
-def test_the_command_takes_further_hints(glyph_model, files, fine):
+def test_the_command_takes_further_hints(default_model, files, fine):
     x, y, new, *choices = files
     said = json.loads(fine("solve", *files, "--hint", x, y, "--json").out)
-    answer = solve(glyph_model, [x, x], [y, y], new, choices)
+    answer = solve(default_model, [x, x], [y, y], new, choices)
     assert said["probabilities"] == list(answer.probabilities) and said["verified"]
     assert said["rule"]["label"] == answer.rule.label
     done = fine("solve", *files, "--hint", x)
@@ -103,9 +103,9 @@ def test_the_command_draws_what_the_model_sees(files, fine):
     assert above == (255, 255, 255) and below == (0, 0, 0)  # paper, which becomes black
 
 
-def test_the_network_can_be_asked_alone(glyph_model, files, fine):
+def test_the_network_can_be_asked_alone(default_model, files, fine):
     x, y, new, *choices = files
     said = json.loads(fine("solve", *files, "--model-only", "--json").out)
     assert not said["verified"] and said["rule"] is None
-    answer = solve(glyph_model, x, y, new, choices, verify=False)
+    answer = solve(default_model, x, y, new, choices, verify=False)
     assert said["model_probabilities"] == list(answer.model_probabilities)

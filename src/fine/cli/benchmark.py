@@ -24,7 +24,7 @@ from fine.cli.terminal import console, print_json, say
 from fine.errors import FineError, unknown
 from fine.io.files import write_json
 from fine.io.provenance import provenance
-from fine.pretrained import default_model, load
+from fine.pretrained import DEFAULT, load
 
 READERS = {"kiva": read_kiva, "folder": read_folder}
 BENCHMARKS = (*READERS, "arc")
@@ -65,7 +65,7 @@ class Benchmark:
 
     @property
     def _model(self) -> str:
-        return self.model or default_model()
+        return self.model or DEFAULT
 
     def _content(self, count: int) -> dict[str, Any]:
         content = {"benchmark": self.name, "model": self._model, "puzzles": count}

@@ -29,7 +29,7 @@ from fine.inference.naming import with_first
 from fine.inference.puzzle_images import ReadPuzzle
 from fine.io.files import written_whole
 from fine.models.paper import FINE
-from fine.pretrained import default_model, load, load_calibration
+from fine.pretrained import DEFAULT, load, load_calibration
 from fine.rules import rule_set
 
 
@@ -101,7 +101,7 @@ class Solve:
 
     @property
     def _model(self) -> str:
-        return self.model or ("all-strings" if self.text else default_model())
+        return self.model or ("all-strings" if self.text else DEFAULT)
 
     def _check(self) -> None:
         """Refuse what cannot be solved before a model is loaded."""

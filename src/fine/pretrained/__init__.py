@@ -10,7 +10,7 @@ of cards.py.
 """
 
 from fine.pretrained.loading import (
-    default_model,
+    DEFAULT,
     folder_of,
     holds_run,
     image_models,
@@ -21,7 +21,7 @@ from fine.pretrained.loading import (
 )
 
 __all__ = [
-    "default_model",
+    "DEFAULT",
     "folder_of",
     "holds_run",
     "image_models",

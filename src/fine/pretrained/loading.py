@@ -1,5 +1,6 @@
 """Loads trained models: bundled ones by name, runs and exported models by folder.
 
+model = load()                      # the one for anyone's images
 model = load("all-glyphs")
 model = load("runs/rotation")
 """
@@ -19,6 +20,8 @@ from fine.puzzles.task import Task
 from fine.training.run import Run
 
 _BUNDLED = Path(__file__).parent
+DEFAULT = "universal"
+"""The bundled model that is taken if none is named: the one for anyone's images."""
 
 
 def names() -> tuple[str, ...]:
@@ -34,11 +37,6 @@ def image_models() -> tuple[str, ...]:
     return tuple(name for name, encoder in encoders.items() if encoder != "strings")
 
 
-def default_model() -> str:
-    """The bundled model that is taken if none is named: the one for anyone's images."""
-    return "universal" if "universal" in names() else "all-glyphs"
-
-
 def folder_of(name: str) -> Path:
     """The folder of a bundled model; RunConfig takes it for `encoder_from`."""
     if name not in names():
@@ -46,14 +44,13 @@ def folder_of(name: str) -> Path:
     return _BUNDLED / name
 
 
-def load(name: str | Path = "", *, device: torch.device | str = "cpu") -> FINE:
+def load(name: str | Path = DEFAULT, *, device: torch.device | str = "cpu") -> FINE:
     """The bundled model of this name, or that of a run or of an exported folder, ready to answer.
 
     It is any model that composes functions: `fine`, `fine-grouped`, `fine-nice` or `fine-mlp`.
 
     Args:
-        name: Name of a bundled model, or path of a run folder or an exported folder; without one,
-            `default_model`.
+        name: Name of a bundled model, or path of a run folder or an exported folder.
         device: Where to put the model, such as ``cpu`` or ``cuda``.
 
     Examples:
@@ -63,7 +60,7 @@ def load(name: str | Path = "", *, device: torch.device | str = "cpu") -> FINE:
         (1, 32)
         >>> mine = fine.load("runs/mine")  # doctest: +SKIP
     """
-    folder = _find(name or default_model())
+    folder = _find(name)
     if not folder.is_dir():
         raise unknown("model", str(name), (*names(), "a run folder", "an exported folder"))
     model = Run(folder).load() if holds_run(folder) else load_model(folder)
@@ -72,9 +69,7 @@ def load(name: str | Path = "", *, device: torch.device | str = "cpu") -> FINE:
             f"{folder} holds a {type(model).__name__}: expected a run of fine, fine-nice or "
             "fine-mlp"
         )
-    with contextlib.suppress(
-        FineError
-    ):  # `fine calibrate` loads the model to make a broken one again
+    with contextlib.suppress(FineError):  # `fine calibrate` makes a broken one anew
         calibration = load_calibration(folder)
         if calibration is not None:
             remember_calibration(model, calibration)
