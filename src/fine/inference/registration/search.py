@@ -47,7 +47,7 @@ SIDES = (32, 64, 128, 256)
 """Longer sides that parameters are refined on; smaller images end at their own."""
 POLISHED = 512
 """The side at which the chosen rule is refined at last."""
-CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
+CLEAR, CLEAR_IF_SMALL = 0.015, 0.05
 """Unexplained shares below which no mix is looked for; few pixels are never explained so well."""
 SMALL = 48
 """Pixels of a side below which an image is small."""
