@@ -262,8 +262,12 @@ class _Search:
     def _with_simpler(self, items: list[Item]) -> list[Item]:
         """Every simpler family near the best affine map, which a grid may have missed."""
         setting, best = min(items, key=_loss)
-        if not isinstance(best.form, AffineForm):
-            return items
+        if isinstance(best.form, BentForm):
+            if best.form.order == "alone" or best.form.bend.name not in self.families:
+                return items
+            bend = best.parameters[: len(best.form.bend.steps)]
+            alone = [(setting, Candidate(BENT_FORMS[best.form.bend.name], bend))]
+            return items + self.refined(self.refined(alone, 0), -1)
         matrix = best.form.matrices(best.parameters[None])[0]
         there = {one.form.name for other, one in items if other is setting}
         near = [
