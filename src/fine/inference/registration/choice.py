@@ -29,6 +29,8 @@ EXPLAINED = 0.10
 AS_GOOD, NOISE = 0.15, 0.0015
 """A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
 less, and NOISE."""
+BENT_MIX = 8
+"""The least complexity of a bend with an affine map."""
 EQUALLY_GOOD = 1.4
 """Losses within this factor, and twice NOISE, do not tell two rules apart."""
 ALMOST_ALL = 0.005
@@ -145,7 +147,9 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     best = min(proposals, key=lambda one: one.loss)
     for one in sorted(proposals, key=lambda one: (one.complexity, one.loss)):
         fewer = best.complexity - one.complexity
-        if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + NOISE:
+        # A bend makes parts of an image smaller, which no two programs do alike.
+        noise = NOISE * (fewer if best.complexity >= BENT_MIX else 1)
+        if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + noise:
             best = one
             break
     others = [one for one in proposals if one.complexity <= best.complexity + 1]

@@ -47,7 +47,7 @@ SIDES = (32, 64, 128, 256)
 """Longer sides that parameters are refined on; smaller images end at their own."""
 POLISHED = 512
 """The side at which the chosen rule is refined at last."""
-CLEAR, CLEAR_IF_SMALL = 0.03, 0.05
+CLEAR, CLEAR_IF_SMALL = 0.015, 0.05
 """Unexplained shares below which no mix is looked for; few pixels are never explained so well."""
 SMALL = 48
 """Pixels of a side below which an image is small."""
@@ -262,8 +262,12 @@ class _Search:
     def _with_simpler(self, items: list[Item]) -> list[Item]:
         """Every simpler family near the best affine map, which a grid may have missed."""
         setting, best = min(items, key=_loss)
-        if not isinstance(best.form, AffineForm):
-            return items
+        if isinstance(best.form, BentForm):
+            if best.form.order == "alone" or best.form.bend.name not in self.families:
+                return items
+            bend = best.parameters[: len(best.form.bend.steps)]
+            alone = [(setting, Candidate(BENT_FORMS[best.form.bend.name], bend))]
+            return items + self.refined(self.refined(alone, 0), -1)
         matrix = best.form.matrices(best.parameters[None])[0]
         there = {one.form.name for other, one in items if other is setting}
         near = [

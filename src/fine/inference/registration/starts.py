@@ -157,7 +157,7 @@ def _bank(kind: str) -> Linear:
     if kind == "unmoved":
         return np.eye(2)[None]
     if kind == "similar":
-        return similarities(24, (0.5, 0.7, 1.0, 1.4, 2.0))
+        return similarities(36, (0.5, 0.63, 0.8, 1.0, 1.25, 1.6, 2.0))
     plain = similarities(18, (0.6, 1.0, 1.7))
     stretched = [
         _along(direction, ratio) for direction in range(0, 180, 30) for ratio in (1.5, 2.2)
@@ -258,8 +258,8 @@ def _filled(level: Level) -> Tensor:  # (h, w)
     for corner in (y[0, 0], y[0, -1], y[-1, 0], y[-1, -1]):
         if float(((x - corner).abs() < 0.04).float().mean()) < 0.02:
             filled |= (y - corner).abs() < 0.04
-    wider = F.max_pool2d(filled[None].float(), 3, stride=1, padding=1)[0] > 0
-    return wider if float(wider.float().mean()) < 0.7 else torch.zeros_like(wider)
+    wider = F.max_pool2d(filled[None].float(), 5, stride=1, padding=2)[0] > 0
+    return wider if float(wider.float().mean()) < 0.9 else torch.zeros_like(wider)
 
 
 def _likely_fills(level: Level) -> Tensor:  # (2, n)
