@@ -91,18 +91,19 @@ def without_answer(one):
 
 def with_round_hint(one, number: int):
     """A hint that fits every rotation; the choices are x' under four of them."""
-    side = OTHER["SIDE"]
-    image = Image.new("L", (side, side), 255)
-    pen = ImageDraw.Draw(image)
-    reach = 12 + number % 12
-    middle = (side - 1) / 2
-    pen.ellipse(
-        [middle - reach, middle - reach, middle + reach, middle + reach], outline=0, width=4
-    )
-    pen.ellipse([middle - 3, middle - 3, middle + 3, middle + 3], fill=0)
-    fill = 0 if one.family == "photographs" else 255
-    turned = [one.new.rotate(90 * turns + 45, fillcolor=fill) for turns in range(4)]
-    return replace(one, x=image, y=image.rotate(45, fillcolor=255), choices=turned, answer=0)
+    side, finer = OTHER["SIDE"], 8  # drawn larger and averaged, or its jagged edge shows the rule
+    large = Image.new("L", (finer * side, finer * side), 255)
+    pen = ImageDraw.Draw(large)
+    middle = (finer * side - 1) / 2
+    for reach, inside in ((12 + number % 12, 0), (8 + number % 12, 255), (3, 0)):
+        radius = finer * reach
+        pen.ellipse(
+            [middle - radius, middle - radius, middle + radius, middle + radius], fill=inside
+        )
+    image = large.resize((side, side), Image.Resampling.BOX)
+    options = {"resample": Image.Resampling.BICUBIC, "fillcolor": 255}
+    turned = [one.new.rotate(90 * turns + 45, **options) for turns in range(4)]
+    return replace(one, x=image, y=image.rotate(45, **options), choices=turned, answer=0)
 
 
 def difference_of_answer(answer: Answer) -> float:

@@ -29,7 +29,7 @@ def main() -> None:
     for (x, y), spec in zip(images[:, :2], puzzles.specs, strict=True):
         rule = puzzles.rules.rules[spec[RIGHT]]
         right = str(rule) if str(rule) in known else IDENTITY  # other names of the identity
-        named = explain(model, x, y, rules=rules)
+        named = explain(model, x, y, rules=rules, verify=False)
         labels = [entry.label for entry in named]
         family = named[0].family == right.split()[0]
         row = (labels[0] == right, right in labels, family, named[0].probability)

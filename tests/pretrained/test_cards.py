@@ -13,6 +13,7 @@ from fine.cli.train import Train
 from fine.continual import Lesson
 from fine.continual.lessons import LESSON
 from fine.evaluation import by_family
+from fine.evaluation.same_family import same_family_scores
 from fine.io.files import read_json
 from fine.models import model_config
 from fine.pretrained import trained_on
@@ -84,6 +85,15 @@ def test_the_card_of_a_run_tells_its_scores(run):
     assert right == pytest.approx(result["accuracy"], abs=1e-3)
     for family, puzzles, share in families:
         assert f"| {family} | {puzzles} | {share:.1%} |" in text
+
+
+def test_a_card_has_the_harder_scores_if_they_were_measured(run):
+    result, config = read_json(run / "result.json"), Run(run).config()
+    assert "same family" not in card("mine", config, result)
+    harder = same_family_scores(Run(run).load(), config.task, count=20)
+    text = card("mine", config, {**result, "same_family": harder})
+    assert "of the same family as the right ones" in text
+    assert f"{harder['accuracy']:.1%} of 20 " in text
 
 
 def test_the_card_of_a_variant_names_it(run):

@@ -34,7 +34,7 @@ Puzzle = tuple[Hints, Hints, Source, Iterable[Source]]
 
 VERIFIED = 0.97
 """How sure an answer is that a rule has made to the pixel; measured by `fine benchmark`."""
-AMBIGUOUS = 0.25
+AMBIGUOUS = 0.1
 """If rules that explain the hint make things of x' that differ by more, it shows too little."""
 UNEXPLAINED = 0.2
 """A difference of the hint with which no rule is near to explaining it."""

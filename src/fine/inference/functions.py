@@ -39,7 +39,7 @@ from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, 
 from fine.inference.reading import Source
 from fine.inference.registration import Registered
 from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
-from fine.inference.verification import Evidence, look
+from fine.inference.verification import LIKELY, look
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
@@ -242,7 +242,8 @@ class Function:
         ]
         names = ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))
         if verify and self.hints is not None:
-            names = with_first(_found(self.hints, rules, names), names)
+            tried = LIKELY if rules == "all" else rules  # as `solve` does
+            names = with_first(named(look(self.hints, rules=tried)), names)
         return names[:k]
 
     def vector(self) -> Tensor:  # (b, n)
@@ -388,19 +389,6 @@ def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
     pairs = [_read_together(model, pair) for pair in zip(before, after, strict=True)]
     embeddings = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
     return _Hints(*zip(*pairs, strict=True), *zip(*embeddings, strict=True))
-
-
-def _found(hints: ReadPuzzle, rules: str, names: Sequence[NamedRule]) -> NamedRule | None:
-    """The rule that the pixels show; of several that explain them, the network's favourite."""
-    evidence = look(hints, rules=rules)
-    return named(evidence, _favourite(evidence, names))
-
-
-def _favourite(evidence: Evidence, names: Sequence[NamedRule]) -> int:
-    probabilities = {name.label: name.probability for name in names}
-    places = range(len(evidence.found))
-    likely = [probabilities.get(found.label, 0.0) for found in evidence.found]
-    return max(places, key=lambda place: (likely[place], -place), default=0)
 
 
 def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:

@@ -95,7 +95,7 @@ class Evidence:
     """What the pixels of a puzzle say."""
 
     found: tuple[FoundRule, ...]
-    """Rules that explain the hints about equally well, the best first; empty: none does."""
+    """Rules that explain the hints about equally well, the simplest first; empty: none does."""
     difference: float
     """That of the best rule of all, whether it explains the hints or not."""
     choice_differences: tuple[float, ...]
@@ -135,7 +135,8 @@ def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
         return NOTHING
     best = candidates[0].difference
     bound = AS_GOOD * best + NOISE
-    found = tuple(one for one in candidates if one.difference <= bound) if best <= EXPLAINED else ()
+    good = [one for one in candidates if one.difference <= bound] if best <= EXPLAINED else []
+    found = tuple(sorted(good, key=_simplicity))
     if views.new is None or not found:
         return Evidence(found, best, (), (), 0.0)
     results = [applied(views.new, one.rules) for one in found]
@@ -153,6 +154,15 @@ def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     return Evidence(
         found, best, tuple(to_choices[0].tolist()), made, ambiguity, tuple(sorted(possible))
     )
+
+
+_PARAMETERS = {"square": 0, "reflection": 0, "swap": 0, "rotation": 1, "scale": 1, "black-white": 1}
+
+
+def _simplicity(one: FoundRule) -> tuple[int, float]:
+    """Families with fewer parameters first, and of one family the better rule."""
+    parameters = sum(_PARAMETERS.get(rule.family.name, 2) for rule in one.rules)
+    return parameters, one.difference
 
 
 def _rivals(
