@@ -417,3 +417,17 @@ def test_a_trained_model_is_saved_and_gives_the_same_answers_again(name, tmp_pat
     evaluation = train(config, tmp_path / "run")
     again = evaluate(Run(tmp_path / "run").load(), task.test_puzzles())
     assert (again.probabilities == evaluation.probabilities).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["abstractor", "inlay", "dual-attention", "vit"])
+def test_a_model_since_2021_can_fit_a_few_puzzles(name):
+    task = Task(images="glyphs", rules="translation", train_classes=20, train_count=16)
+    images, answers = task.training_puzzles().render(range(16))
+    model = make_model(name, channels=1, size=32)
+    optimiser = torch.optim.Adam(model.parameters(), lr=2e-3)
+    for _ in range(40):
+        optimiser.zero_grad()
+        F.cross_entropy(model(images), answers).backward()
+        optimiser.step()
+    assert (model(images).argmax(1) == answers).float().mean() > 0.8  # a guess has 0.25

@@ -40,11 +40,12 @@ def side_by_side(attended: Tensor) -> Tensor:  # (b, heads, n, d) -> (b, n, head
 
 def feed_forward(features: int, hidden: int) -> nn.Sequential:
     """Two layers that see one item at a time."""
-    first, second = nn.Linear(features, hidden), nn.Linear(hidden, features)
-    return nn.Sequential(kaiming(first), nn.ReLU(), kaiming(second))
+    # Each is started before the next is made: runs depend on the order of random numbers.
+    first = kaiming(nn.Linear(features, hidden))
+    return nn.Sequential(first, nn.ReLU(), kaiming(nn.Linear(hidden, features)))
 
 
 def answer_head(features: int, hidden: int) -> nn.Sequential:
     """Two layers from what was found out about a puzzle to the logits of its choices."""
-    first, second = nn.Linear(features, hidden), nn.Linear(hidden, CHOICES)
-    return nn.Sequential(kaiming(first), nn.ReLU(), xavier(second))
+    first = kaiming(nn.Linear(features, hidden))
+    return nn.Sequential(first, nn.ReLU(), xavier(nn.Linear(hidden, CHOICES)))
