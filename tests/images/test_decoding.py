@@ -205,9 +205,7 @@ def test_a_large_jpeg_is_decoded_no_larger_than_needed(decoder: Decoder) -> None
         np.asarray(image.resize((16, 12), Image.Resampling.BOX)).astype(int)
         for image in (whole, decoder.decode(content, enough=100))
     ]
-    assert (
-        abs(small[0] - small[1]).max() <= 8
-    )  # of 255: values cut off at 0 and 255
+    assert abs(small[0] - small[1]).max() <= 8  # of 255: values cut off at 0 and 255
 
 
 def test_other_formats_are_decoded_whole(decoder: Decoder) -> None:
