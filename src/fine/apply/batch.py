@@ -36,6 +36,9 @@ from fine.io.locks import locked
 Progress = Callable[[int, int, Path], None]
 """Called with how many files are done, how many there are to do, and the last one."""
 
+_Outcome = tuple[str, ...] | Exception
+"""Notes about a file, or why it has no result."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -158,8 +161,7 @@ class _Batch:
         self._total, self._summary = len(todo), summary
         self._waiting = iter(todo.items())
         self._lock, self._stop = threading.Lock(), threading.Event()
-        self._results: queue.SimpleQueue[tuple[Path, tuple[str, ...] | Exception] | None]
-        self._results = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[Path, _Outcome] | None] = queue.SimpleQueue()
 
     def run(self, jobs: int) -> None:
         threads = [
@@ -172,29 +174,38 @@ class _Batch:
                 self._listen(len(threads))
             except BaseException as problem:
                 self._stop.set()
+                self._progress = None
                 for thread in threads:
                     thread.join()  # each ends with the file it is at
-                self._listen(0)
+                self._drain()
                 if not isinstance(problem, KeyboardInterrupt):
                     raise
                 self._summary.stopped = True
 
     def _listen(self, running: int) -> None:
-        """Count results until all threads have ended; or, if none is running, those there are."""
-        while running or not self._results.empty():
+        """Count results until so many threads have ended."""
+        while running:
             result = self._results.get()
             if result is None:
                 running -= 1
-                continue
-            source, outcome = result
-            if isinstance(outcome, Exception):
-                self._summary.failures.append(Failure(source, _in_words(source, outcome)))
             else:
-                self._summary.done += 1
-                self._summary.notes.update(outcome)
-            if self._progress is not None:
-                finished = self._summary.done + len(self._summary.failures)
-                self._progress(finished, self._total, source)
+                self._count(*result)
+
+    def _drain(self) -> None:
+        """Count what threads that have ended left behind."""
+        while not self._results.empty():
+            if (result := self._results.get()) is not None:
+                self._count(*result)
+
+    def _count(self, source: Path, outcome: _Outcome) -> None:
+        if isinstance(outcome, Exception):
+            self._summary.failures.append(Failure(source, _in_words(source, outcome)))
+        else:
+            self._summary.done += 1
+            self._summary.notes.update(outcome)
+        if self._progress is not None:
+            finished = self._summary.done + len(self._summary.failures)
+            self._progress(finished, self._total, source)
 
     def _work(self) -> None:
         with Decoder(FULL_SIZE) as decoder:
@@ -204,7 +215,7 @@ class _Batch:
                 if source is None or target is None:
                     break
                 try:
-                    outcome: tuple[str, ...] | Exception = apply_to_file(
+                    outcome: _Outcome = apply_to_file(
                         source, target, self._point_map, self._settings, decoder
                     )
                 except Exception as problem:
