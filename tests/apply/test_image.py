@@ -8,6 +8,7 @@ from fine.apply import Settings, apply_map
 from fine.errors import FineError
 from support.point_maps import (
     MIRROR,
+    NegativeRight,
     PointByPoint,
     SwapHalves,
     Wave,
@@ -192,6 +193,18 @@ def test_a_negative_is_of_the_colours_alone(mode):
         assert np.array_equal(values[..., -1], negated[..., -1])
         values, negated = values[visible][:, :-1], negated[visible][:, :-1]
     assert np.array_equal(values + negated, np.full_like(values, white))
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "I;16"])
+def test_a_part_may_become_its_negative(mode):
+    image = in_mode(mode)
+    if mode == "RGBA":
+        image.putalpha(255)
+    values, result = pixels(image), pixels(apply_map(image, NegativeRight()))
+    assert np.array_equal(result[:, :40], values[:, :40])
+    white = 65_535 if mode == "I;16" else 255
+    colours = (slice(None), slice(40, None), slice(0, 3)) if values.ndim == 3 else np.s_[:, 40:]
+    assert np.array_equal(result[colours], white - values[colours])
 
 
 def test_what_is_transparent_does_not_seep_into_the_drawing():

@@ -76,3 +76,18 @@ class SwapHalves:
         moved = points.copy()
         moved[..., 0] -= np.sign(points[..., 0])
         return moved
+
+
+@dataclass(frozen=True)
+class NegativeRight:
+    """The negative of the right half."""
+
+    negative: bool = False
+    matrix: None = field(default=None, init=False)
+    partly_negative: bool = True
+
+    def sources(self, points: np.ndarray) -> np.ndarray:
+        return points
+
+    def negative_at(self, points: np.ndarray) -> np.ndarray:
+        return points[..., 0] > 0

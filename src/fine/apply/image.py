@@ -11,7 +11,7 @@ from fine.apply.canvas import Frame, make_canvas
 from fine.apply.modes import prepare
 from fine.apply.remap import draw_remapped
 from fine.apply.settings import Settings
-from fine.geometry.point_map import PointMap
+from fine.geometry.point_map import PartlyNegativeMap, PointMap
 
 DEFAULT = Settings()
 
@@ -21,7 +21,9 @@ def apply_map(image: Image.Image, point_map: PointMap, settings: Settings = DEFA
 
     A palette becomes RGB, or RGBA if it is transparent.
     """
-    prepared = prepare(image, settings, negative=point_map.negative)
+    partly = isinstance(point_map, PartlyNegativeMap) and point_map.partly_negative
+    negative = point_map.negative and not partly
+    prepared = prepare(image, settings, negative=negative)
     del image  # it may be as large as what is prepared
     canvas = make_canvas(point_map, Frame(*prepared.image.size), settings.canvas)
     if point_map.matrix is not None:
@@ -33,4 +35,4 @@ def apply_map(image: Image.Image, point_map: PointMap, settings: Settings = DEFA
         warped = draw_remapped(
             prepared.image, canvas, point_map, resample=settings.resample, fill=prepared.fill
         )
-    return prepared.finish(warped, negative=point_map.negative)
+    return prepared.finish(warped, negative=negative)

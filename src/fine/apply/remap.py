@@ -20,13 +20,14 @@ from fine.apply.canvas import Canvas, Floats, Frame
 from fine.apply.modes import Fill
 from fine.apply.settings import Resample
 from fine.errors import FineError
-from fine.geometry.point_map import PointMap
+from fine.geometry.point_map import PartlyNegativeMap, PointMap
 
 _TILE = (128, 1024)  # rows and columns
 _SMALLEST = 32  # pixels a side of a tile that is not divided further
 _FINEST = 4  # parts of a pixel along each side, at most
 _SPREAD = 8  # a tile may read so many times its own pixels; else it is divided
 _MARGIN = 3  # pixels around what is read, which bicubic interpolation looks at
+_WHITE = {"L": 255, "LA": 255, "RGB": 255, "RGBA": 255, "I": 65_535}  # "I" holds 16 bits
 _PROBES = 48  # points a side at which shrinkage is measured
 
 
@@ -101,7 +102,8 @@ class _Sampler:
             places = self._places(rows, columns, finer)
             inside = Frame(*self.image.size).contains(places)
             box = self._box(places[inside])
-        tile = self._sampled(places, inside, box, finer)
+        negative = self._negative(rows, columns, finer)
+        tile = self._sampled(places, inside, negative, box, finer)
         mode, size = self.image.mode, (len(columns), len(rows))
         result.paste(Image.frombytes(mode, size, tile.tobytes()), (columns.start, rows.start))
 
@@ -134,8 +136,29 @@ class _Sampler:
         usual = float(np.median(_of_steps(right, down)))
         return int(np.clip(round(usual), 1, _FINEST))
 
+    def _negative(self, rows: range, columns: range, finer: int) -> np.ndarray | None:
+        """Which pixels become their negatives; None if the map does not do that to a part."""
+        if isinstance(self.point_map, PartlyNegativeMap) and self.point_map.partly_negative:
+            return self.point_map.negative_at(self.canvas.points(rows, columns, finer=finer))
+        return None
+
+    def _negated(self, values: Tensor) -> Tensor:  # (channels, h, w), the same out
+        mode = self.image.mode
+        if mode in ("La", "RGBa"):  # colours that are weighted with their alpha
+            return torch.cat([values[-1:] - values[:-1], values[-1:]])
+        if mode in ("LA", "RGBA"):
+            return torch.cat([_WHITE[mode] - values[:-1], values[-1:]])
+        if mode not in _WHITE:
+            raise FineError(f"an image of mode {mode} cannot become partly its negative: use RGB")
+        return _WHITE[mode] - values
+
     def _sampled(
-        self, places: Floats, inside: np.ndarray, box: tuple[int, int, int, int], finer: int
+        self,
+        places: Floats,
+        inside: np.ndarray,
+        negative: np.ndarray | None,
+        box: tuple[int, int, int, int],
+        finer: int,
     ) -> np.ndarray:  # (rows, columns) or (rows, columns, channels), of the image's type
         part = np.asarray(self.image.crop(box))
         exact = part.dtype == np.int32 and self.image.mode == "I"
@@ -153,6 +176,8 @@ class _Sampler:
             align_corners=False,
         )[0]
         fill = torch.tensor(self.fill, dtype=kind).reshape(-1, 1, 1)
+        if negative is not None:
+            read = torch.where(torch.from_numpy(negative), self._negated(read), read)
         read = torch.where(torch.from_numpy(inside), read, fill)
         if finer > 1:
             read = F.avg_pool2d(read, finer)

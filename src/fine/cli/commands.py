@@ -21,6 +21,7 @@ COMMANDS = {
     "reproduce": "Reproduce",
     "report": "Report",
     "solve": "Solve",
+    "apply": "Apply",
     "export": "Export",
     "calibrate": "Calibrate",
     "slots": "ShowSlots",

@@ -39,3 +39,15 @@ class PointMap(Protocol):
 
     def sources(self, points: np.ndarray) -> np.ndarray:
         """Output points (..., 2) -> input points (..., 2)."""
+
+
+@runtime_checkable
+class PartlyNegativeMap(PointMap, Protocol):
+    """A map that may negate a part of the result; then it is not affine."""
+
+    @property
+    def partly_negative(self) -> bool:
+        """Whether it does. If so, `negative_at` counts, and `negative` does not."""
+
+    def negative_at(self, points: np.ndarray) -> np.ndarray:
+        """Output points (..., 2) -> whether brightness v becomes 1 - v there: bool (...)."""

@@ -1,0 +1,217 @@
+"""`fine apply`"""
+
+import json as json_format
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fine.apply import (
+    Settings,
+    Summary,
+    apply_to_files,
+    draw_preview,
+    list_files,
+    read_example,
+    uncovered_background,
+)
+from fine.cli.arguments import options
+from fine.cli.terminal import console, print_json, say
+from fine.errors import FineError
+from fine.geometry.point_map import PointMap
+from fine.inference.registration import Registered, register
+from fine.io.files import written_whole
+
+_LISTED = 20
+"""Files with errors that are listed; --json lists all."""
+
+
+@options(Settings)
+class Apply:
+    """Show it once, apply it to the rest: find the rule that made AFTER of BEFORE, and do the same
+    to every image of files and folders, at full size."""
+
+    images: Annotated[
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BEFORE AFTER PHOTO …")
+    ]
+    """The example, and then images or folders of images; folders are searched to the bottom."""
+    out: Path | None = None
+    """The folder for the results. Their names mirror the input. A file that is there stays."""
+    hint: Annotated[
+        tuple[tuple[Path, Path], ...],
+        tyro.conf.UseAppendAction,
+        tyro.conf.arg(metavar="BEFORE AFTER", help_behavior_hint=""),
+    ] = ()
+    """Another example of the same rule; may be given again and again."""
+    canvas: Literal["keep", "expand"] = "keep"
+    resample: Literal["nearest", "bilinear", "bicubic"] = "bicubic"
+    background: str = ""
+    """The colour where the result shows nothing of the image, such as white or #2040ff, or
+    transparent; by default, what the example shows there."""
+    overwrite: bool = False
+    """Replace results that are there."""
+    preview: Path | None = None
+    """Only draw a contact sheet of nine images and their results, to this PNG file."""
+    jobs: int | None = None
+    """Images to work on at a time; by default, one for each core."""
+    anyway: bool = False
+    """Go on if no known rule explains the example fully, or if it leaves open which rule it is."""
+    json: bool = False
+    """Print one JSON object instead of text."""
+
+    def run(self) -> None:
+        photos = self._check()
+        found, background = self._find()
+        settings = Settings(self.canvas, self.resample, self.background or background)
+        if not self.json:
+            _show_rule(found)
+        if self.preview is not None:
+            self._draw_preview(self.preview, found, photos, settings)
+            return
+        self._check_doubts(found)
+        assert self.out is not None  # as _check has seen
+        summary = self._apply(found, photos, self.out, settings)
+        if self.json:
+            print_json({**_rule_as_json(found), **_summary_as_json(summary)})
+        else:
+            _show_summary(summary, self.out)
+        if summary.stopped:
+            raise SystemExit(130)
+        if summary.failures or summary.left:
+            raise SystemExit(1)
+
+    def _check(self) -> list[Path]:
+        """The photos; refuse what cannot be done before any image is read."""
+        if len(self.images) < 3:
+            raise FineError(
+                f"{len(self.images)} paths are given: expected an example of two images, before "
+                "and after, and then images or folders"
+            )
+        if (self.out is None) == (self.preview is None):
+            raise FineError(
+                "give either --out, a folder for the results, or --preview, a file for a contact "
+                "sheet"
+            )
+        if self.preview is not None and self.preview.suffix.lower() != ".png":
+            raise FineError(
+                f"a contact sheet cannot be drawn to '{self.preview.name}': the name must end in "
+                ".png"
+            )
+        if self.jobs is not None and self.jobs < 1:
+            raise FineError(f"--jobs {self.jobs}: give 1 or more")
+        Settings(self.canvas, self.resample, self.background)
+        photos = list(self.images[2:])
+        list_files(photos, self.out or Path("done"))
+        return photos
+
+    def _find(self) -> tuple[Registered, str]:
+        """The rule behind the example, and the background that it shows."""
+        before, after = self.images[:2]
+        examples = [read_example(*pair) for pair in ((before, after), *self.hint)]
+        found = register([one.x for one in examples], [one.y for one in examples])
+        first = examples[0]
+        return found, uncovered_background(first.before, first.after, found.rule)
+
+    def _check_doubts(self, found: Registered) -> None:
+        if self.anyway or found.sure:
+            return
+        if not found.explains:
+            raise FineError(
+                f"no known rule explains the example: {found} is the best, and leaves "
+                f"{found.unexplained:.0%} of it unexplained; give a better example, or --anyway "
+                "to apply it as far as it goes"
+            )
+        raise FineError(
+            f"the example leaves open which rule it is: {found}, but {found.reason}; give another "
+            "with --hint, or --anyway to apply this one"
+        )
+
+    def _draw_preview(
+        self, sheet: Path, found: Registered, photos: list[Path], settings: Settings
+    ) -> None:
+        listing = list_files(photos, self.out or Path("done"))
+        drawn = draw_preview(found.rule, listing, settings, str(found))
+        with written_whole(sheet) as temporary:
+            drawn.save(temporary, format="PNG")
+        if self.json:
+            print_json({**_rule_as_json(found), "preview": str(sheet)})
+            return
+        if not found.sure:
+            say(f"doubt: {found.reason or 'the rule does not explain the example'}")
+        say(f"drawn to {sheet}: {len(listing.targets):,} images would be done")
+
+    def _apply(
+        self, found: Registered, photos: list[Path], out: Path, settings: Settings
+    ) -> Summary:
+        rule: PointMap = found.rule
+        with _progress_bar(quiet=self.json) as bar:
+            task = bar.add_task("images", total=None)
+
+            def step(done: int, total: int, path: Path) -> None:
+                bar.update(task, completed=done, total=total)
+
+            return apply_to_files(
+                rule,
+                photos,
+                out,
+                settings,
+                name=str(found),
+                overwrite=self.overwrite,
+                jobs=self.jobs,
+                progress=step,
+            )
+
+
+def _progress_bar(*, quiet: bool) -> Progress:
+    return Progress(
+        TextColumn("images"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=console,
+        disable=quiet or not console.is_terminal,
+        expand=True,
+    )
+
+
+def _show_rule(found: Registered) -> None:
+    say(f"rule: {found}")
+    say(f"unexplained: {found.unexplained:.1%} of the example")
+
+
+def _show_summary(summary: Summary, out: Path) -> None:
+    there = f", {summary.skipped:,} were there" if summary.skipped else ""
+    speed = summary.done / summary.seconds if summary.seconds > 0 else 0.0
+    took = f" in {summary.seconds:.1f} s, {speed:.1f} images/s" if summary.done else ""
+    say(f"{summary.done:,} done{took}{there}: {out}")
+    for note, count in sorted(summary.notes.items()):
+        say(f"note: {count:,} with {note}")
+    if summary.others:
+        names = ", ".join(name for name, _ in summary.others.most_common(5))
+        say(f"note: {summary.others.total():,} files are no images and were left alone ({names})")
+    for failure in summary.failures[:_LISTED]:
+        say(f"error: {failure.error}")
+    if len(summary.failures) > _LISTED:
+        say(f"error: … and {len(summary.failures) - _LISTED:,} more; --json lists all")
+    if summary.failures:
+        say(f"{len(summary.failures):,} failed, all others are done")
+    if summary.left:
+        say(f"stopped, {summary.left:,} are left: the same command goes on from there")
+
+
+def _rule_as_json(found: Registered) -> dict[str, Any]:
+    return {
+        "rule": str(found),
+        "unexplained": round(found.unexplained, 6),
+        "explains": found.explains,
+        "ambiguous": found.ambiguous,
+        "reason": found.reason,
+    }
+
+
+def _summary_as_json(summary: Summary) -> dict[str, Any]:
+    content = asdict(summary)
+    return json_format.loads(json_format.dumps(content, default=str))
