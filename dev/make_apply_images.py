@@ -22,12 +22,12 @@ FINER = 2  # scenes are drawn larger, and reduced, so that their edges are smoot
 
 
 def main() -> None:
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     scenes = [harbour(FOUR_TO_THREE), street(WIDE), mountains(TALL), still_life(SQUARE)]
     first, *others = scenes
     afters = [
         first.rotate(-23.4, resample=Image.Resampling.BICUBIC, fillcolor="white"),
-        waved(first, 0.045, 2.2),
+        bulged(first, (0.1, -0.05), 0.31),
         mirrored_and_small(first),
     ]
     rows = [draw_row(first, after, others) for after in afters]
@@ -82,21 +82,30 @@ def tensor(image: Image.Image) -> torch.Tensor:
 # ---- what somebody did to the first image, with other tools than ours ----
 
 
-def waved(image: Image.Image, height: float, waves: float) -> Image.Image:
-    """Every row shifted sideways."""
-    result = Image.new("RGB", image.size, "white")
-    for row in range(image.height):
-        y = (row + 0.5 - image.height / 2) / image.width
-        shift = height * image.width * math.sin(2 * math.pi * waves * y)
-        strip = image.transform(
-            (image.width, 1),
-            Image.Transform.AFFINE,
-            (1, 0, -shift, 0, 1, row),
-            resample=Image.Resampling.BILINEAR,
-            fillcolor="white",
-        )
-        result.paste(strip, (0, row))
-    return result
+def bulged(image: Image.Image, centre: tuple[float, float], strength: float) -> Image.Image:
+    """Through a wide lens, by Pillow's mesh of small quadrilaterals."""
+    unit, step = max(image.size) / 2, 10
+
+    def read(x: float, y: float) -> tuple[float, float]:
+        across = (x - image.width / 2) / unit - centre[0]
+        down = (y - image.height / 2) / unit - centre[1]
+        further = strength * math.hypot(across, down) * unit
+        return x + across * further, y + down * further
+
+    mesh = []
+    for top in range(0, image.height, step):
+        for left in range(0, image.width, step):
+            right, bottom = left + step, top + step
+            corners = ((left, top), (left, bottom), (right, bottom), (right, top))
+            quad = [value for corner in corners for value in read(*corner)]
+            mesh.append(((left, top, right, bottom), quad))
+    return image.transform(
+        image.size,
+        Image.Transform.MESH,
+        mesh,
+        resample=Image.Resampling.BICUBIC,
+        fillcolor="white",
+    )
 
 
 def mirrored_and_small(image: Image.Image) -> Image.Image:
