@@ -7,16 +7,16 @@ pair of each row, with Pillow having made its second image.
 import math
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import torch
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from fine.apply import Settings, apply_map, uncovered_background
-from fine.inference.registration import register
+import fine
 
 TARGET = Path(__file__).parent.parent / "docs" / "img" / "apply.png"
-SIDE, GAP, LABEL = 250, 16, 30  # pixels of the sheet
-PAPER, INK, FAINT = "#ffffff", "#1f2328", "#59636e"
+WIDTH, HEIGHT, GAP, LABEL = 1600, 210, 16, 34  # pixels of the sheet
+PAPER, INK, LINE = "#ffffff", "#1f2328", "#d1d9e0"
 FOUR_TO_THREE, TALL, WIDE, SQUARE = (1200, 900), (900, 1200), (1400, 800), (1000, 1000)
 FINER = 2  # scenes are drawn larger, and reduced, so that their edges are smooth
 
@@ -36,47 +36,40 @@ def main() -> None:
     for row in rows:
         sheet.paste(row, (0, top))
         top += row.height
-    sheet.save(TARGET, optimize=True)
+    sheet.quantize(256, dither=Image.Dither.NONE).save(TARGET, optimize=True)
 
 
 def draw_row(before: Image.Image, after: Image.Image, others: list[Image.Image]) -> Image.Image:
-    """The example, and each of the others above its result."""
-    found = register([tensor(before)], [tensor(after)])
-    print(found, f"{found.unexplained:.2%} unexplained")
-    background = uncovered_background(before, after, found.rule)
-    settings = Settings(background=background)
-    results = [apply_map(image, found.rule, settings) for image in others]
-    small = SIDE * 5 // 8
-    width = 2 * (SIDE + GAP) + 2 * GAP + len(others) * (2 * small + 2 * GAP)
-    row = Image.new("RGB", (width + GAP, SIDE * 13 // 16 + LABEL + GAP), PAPER)
+    """The example, and then each of the others beside its result."""
+    f = fine.function(before, after)
+    print(f)
+    row = Image.new("RGB", (WIDTH, HEIGHT + LABEL + 2 * GAP), PAPER)
     draw = ImageDraw.Draw(row)
-    middle = LABEL + (row.height - LABEL - GAP) // 2
-    place(row, before, (GAP, middle), SIDE)
-    place(row, after, (2 * GAP + SIDE, middle), SIDE)
-    draw.text((GAP, 6), f"found: {found}", fill=INK, font=ImageFont.load_default(17))
-    left = 2 * SIDE + 4 * GAP
-    draw.line((left - GAP, LABEL, left - GAP, row.height - GAP), fill="#d1d9e0", width=2)
-    for image, result in zip(others, results, strict=True):
-        place(row, image, (left, middle), small)
-        place(row, result, (left + small + GAP // 2, middle), small)
-        left += 2 * small + 2 * GAP
+    draw.text((GAP, GAP // 2), f"found: {f.rule}", fill=INK, font=font(18))
+    left = place(row, before, GAP, HEIGHT) + GAP // 2
+    left = place(row, after, left, HEIGHT) + GAP
+    top = LABEL + GAP // 2
+    draw.line((left, top, left, top + HEIGHT), fill=LINE, width=2)
+    left += GAP
+    for image in others:
+        left = place(row, image, left, HEIGHT * 2 // 3) + GAP // 2
+        left = place(row, f.draw(image), left, HEIGHT * 2 // 3) + GAP + GAP // 2
     return row
 
 
-def place(row: Image.Image, image: Image.Image, corner: tuple[int, int], side: int) -> None:
-    """A thumbnail with a thin border, in the middle of its height."""
-    left, middle = corner
-    shown = image.copy()
-    shown.thumbnail((side, side * 13 // 16), Image.Resampling.LANCZOS)
-    left += (side - shown.width) // 2
-    row.paste(shown, (left, middle - shown.height // 2))
-    top = middle - shown.height // 2
-    box = (left, top, left + shown.width - 1, top + shown.height - 1)
-    ImageDraw.Draw(row).rectangle(box, outline="#d1d9e0")
+def font(size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", size)
 
 
-def tensor(image: Image.Image) -> torch.Tensor:
-    return torch.from_numpy(np.asarray(image).astype(np.float32) / 255).permute(2, 0, 1)
+def place(row: Image.Image, image: Image.Image, left: int, height: int) -> int:
+    """A thumbnail with a thin border, in the middle of its row; where it ends."""
+    width = round(image.width * height / image.height)
+    shown = image.resize((width, height), Image.Resampling.LANCZOS)
+    top = LABEL + GAP // 2 + (HEIGHT - height) // 2
+    row.paste(shown, (left, top))
+    box = (left, top, left + width - 1, top + height - 1)
+    ImageDraw.Draw(row).rectangle(box, outline=LINE)
+    return left + width
 
 
 # ---- what somebody did to the first image, with other tools than ours ----

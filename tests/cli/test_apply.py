@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from fine.apply import Failure, Summary
 from fine.apply.record import NAME
 from fine.cli import apply as command
-from fine.inference.registration import Registered
+from fine.inference import Registered, RuleFunction
 from fine.rules import FAMILIES, Rule
 from fine.rules.rule_map import RuleMap
 
@@ -50,7 +50,8 @@ def found(monkeypatch):
 
     def find(**changes: object) -> None:
         about = {"rule": TURN, "errors": ((0.2,),), "unexplained": 0.01} | changes
-        monkeypatch.setattr(command, "register", lambda xs, ys: Registered(**about))
+        one = RuleFunction(Registered(**about))
+        monkeypatch.setattr(command, "function", lambda *_, **__: one)
 
     find()
     return find
@@ -113,7 +114,10 @@ def test_json_says_all_of_it(photos, fine, found):
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"unexplained": 0.43}, "no known rule explains the example: rotation 90.0° ± 0.2 is the"),
+        (
+            {"unexplained": 0.43},
+            "no known rule explains the example: rotation 90.0° ± 0.2",
+        ),
         ({"ambiguous": True, "reason": "x explains it as well"}, "leaves open which rule it is"),
     ],
 )
@@ -131,14 +135,27 @@ def test_what_the_example_does_not_show_clearly_is_done_on_request(
 def test_hints_are_read_too(photos, fine, monkeypatch):
     counts = []
 
-    def find(xs: list, ys: list) -> Registered:
+    def find(xs: list, ys: list, **_: object) -> RuleFunction:
         counts.append((len(xs), len(ys)))
-        return Registered(TURN, ((0.2,),), 0.0)
+        return RuleFunction(Registered(TURN, ((0.2,),), 0.0))
 
-    monkeypatch.setattr(command, "register", find)
+    monkeypatch.setattr(command, "function", find)
     hint = ("--hint", "before.png", "after.png")
     assert fine(*EXAMPLE, "--out", "done", *hint, *hint).code == 0
     assert counts == [(3, 3)]
+
+
+def test_a_function_is_saved_and_used_again(photos, fine, found):
+    assert fine(*EXAMPLE, "--out", "done", "--save", "turn.json").code == 0
+    done = fine("apply", "photos", "--function", "turn.json", "--out", "again", "--jobs", "1")
+    assert done.code == 0, done.err
+    assert "rule: rotation 90.0° ± 0.2" in done.out
+    for name in ("a.png", "b.jpg", "deep/c.png"):
+        assert Path("done", name).read_bytes() == Path("again", name).read_bytes()
+    refused = fine("apply", "photos", "--function", "missing.json", "--out", "other")
+    assert refused.code == 2 and "missing.json" in refused.err
+    both = fine("apply", "photos", "--function", "turn.json", "--hint", "a", "b", "--out", "other")
+    assert both.code == 2 and "give neither --hint nor --save" in both.err
 
 
 @pytest.mark.parametrize(
@@ -155,7 +172,7 @@ def test_hints_are_read_too(photos, fine, monkeypatch):
         (("before.png", "after.png", "photos", "--out", "d", "--background", "x"), "no colour"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(arguments, message, photos, fine, found):
+def test_what_cannot_be_done_is_one_line(arguments, message, photos, fine):
     done = fine("apply", *arguments)
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1
     assert not Path("done").exists() and not Path("d").exists()

@@ -17,7 +17,7 @@ from PIL import Image
 from fine import cli
 from fine.apply.record import NAME
 from fine.cli import apply as command
-from fine.inference.registration import Registered
+from fine.inference import Registered, RuleFunction
 from fine.rules import FAMILIES, Rule
 from fine.rules.rule_map import RuleMap
 from support.processes import SERVER
@@ -44,7 +44,7 @@ def folder(tmp_path) -> Path:
 def fine_apply(folder: Path, out: str) -> None:
     """The command, with a rule that is found at once: most of its life is reading and writing."""
     found = Registered(RuleMap((Rule(FAMILIES["rotation"], (30.0,)),)), ((0.1,),), 0.0)
-    command.register = lambda xs, ys: found
+    command.function = lambda *_, **__: RuleFunction(found)
     os.chdir(folder)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.argv = ["fine", "apply", "example.png", "example.png", "photos", "--out", out]

@@ -7,26 +7,24 @@
 - affine.py and remap.py draw them; image.py chooses between the two.
 - file_format.py keeps what a file is besides pixels; photo.py does one file.
 - listing.py, record.py and batch.py do many; preview.py shows a few.
-- example.py reads an example; background.py sees in it the colour of what is uncovered.
+- background.py sees in an example the colour of what is uncovered.
 """
 
 from fine.apply.background import uncovered_background
-from fine.apply.batch import Failure, Summary, apply_to_files
-from fine.apply.example import Example, read_example
+from fine.apply.batch import Failure, Progress, Summary, apply_to_files
 from fine.apply.image import apply_map
 from fine.apply.listing import list_files
 from fine.apply.preview import draw_preview
 from fine.apply.settings import Settings
 
 __all__ = [
-    "Example",
     "Failure",
+    "Progress",
     "Settings",
     "Summary",
     "apply_map",
     "apply_to_files",
     "draw_preview",
     "list_files",
-    "read_example",
     "uncovered_background",
 ]

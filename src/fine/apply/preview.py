@@ -5,6 +5,8 @@ draw_preview(point_map, list_files([Path("photos")], Path("done")), Settings(), 
 
 import math
 import warnings
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -119,5 +121,13 @@ def _wrapped(text: str, width: int) -> str:
     return "\n".join(line[: 2 * width] for line in lines[:8])
 
 
+@cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """That of matplotlib, found without importing it: Pillow's own has no ×."""
+    found = find_spec("matplotlib")
+    places = found.submodule_search_locations if found is not None else None
+    for place in places or ():
+        file = Path(place) / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
+        if file.is_file():
+            return ImageFont.truetype(file, size)
     return ImageFont.load_default(size)

@@ -11,12 +11,13 @@ import numpy as np
 
 from fine.apply.settings import Settings
 from fine.errors import FineError
-from fine.geometry.point_map import PointMap
+from fine.geometry.point_map import PartlyNegativeMap, PointMap
 from fine.io.files import read_json, write_json
 
 NAME = ".fine-apply.json"
 _FORMAT = 1
-_TICKS = np.array([-0.8, -0.3, 0.1, 0.7])  # frame units: points that a map is known by
+_TICKS = np.array([-0.8, -0.3, 0.1, 0.7])  # frame units
+_POINTS = np.stack(np.meshgrid(_TICKS, _TICKS), axis=-1).reshape(-1, 2)  # a map is known by these
 _SAME = 1e-4  # frame units, a tenth of a pixel among 2,000
 
 
@@ -28,7 +29,7 @@ class Record:
         self._content: dict[str, Any] = {
             "format": _FORMAT,
             "rule": name,
-            "negative": bool(point_map.negative),
+            "negative": _negative(point_map),
             "points": _probed(point_map),
             "settings": asdict(settings),
         }
@@ -69,10 +70,16 @@ class Record:
         return points.shape == own.shape and np.allclose(points, own, atol=_SAME, equal_nan=True)
 
 
+def _negative(point_map: PointMap) -> list[bool]:
+    """Whether a map negates a few points."""
+    if isinstance(point_map, PartlyNegativeMap) and point_map.partly_negative:
+        return [bool(negated) for negated in point_map.negative_at(_POINTS)]
+    return [bool(point_map.negative)] * len(_POINTS)
+
+
 def _probed(point_map: PointMap) -> list[list[float | None]]:
     """Where a map takes a few points; None where that is no number."""
-    points = np.stack(np.meshgrid(_TICKS, _TICKS), axis=-1).reshape(-1, 2)
-    sources = np.asarray(point_map.sources(points), dtype=np.float64)
+    sources = np.asarray(point_map.sources(_POINTS), dtype=np.float64)
     return [
         [round(float(value), 6) if np.isfinite(value) else None for value in point]
         for point in sources

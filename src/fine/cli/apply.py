@@ -8,27 +8,18 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fine.apply import (
-    Settings,
-    Summary,
-    apply_to_files,
-    draw_preview,
-    list_files,
-    read_example,
-    uncovered_background,
-)
+from fine.apply import Settings, Summary, apply_to_files, draw_preview, list_files
 from fine.cli.arguments import options
 from fine.cli.terminal import console, print_json, say
 from fine.errors import FineError
-from fine.geometry.point_map import PointMap
-from fine.inference.registration import Registered, register
+from fine.inference import Registered, RuleFunction, function, load_function
 from fine.io.files import written_whole
 
 _LISTED = 20
 """Files with errors that are listed; --json lists all."""
 
 
-@options(Settings)
+@options(Settings, default="as the example shows")
 class Apply:
     """Show it once, apply it to the rest: find the rule that made AFTER of BEFORE, and do the same
     to every image of files and folders, at full size."""
@@ -39,13 +30,18 @@ class Apply:
     """The example, and then images or folders of images; folders are searched to the bottom."""
     out: Path | None = None
     """The folder for the results. Their names mirror the input. A file that is there stays."""
+    function: Path | None = None
+    """A function that was saved, such as turn.json, instead of an example; then all paths are
+    images or folders."""
     hint: Annotated[
         tuple[tuple[Path, Path], ...],
         tyro.conf.UseAppendAction,
         tyro.conf.arg(metavar="BEFORE AFTER", help_behavior_hint=""),
     ] = ()
     """Another example of the same rule; may be given again and again."""
-    canvas: Literal["keep", "expand"] = "keep"
+    save: Path | None = None
+    """Also save the function that is found, to this JSON file."""
+    canvas: Literal["keep", "expand"] | None = None
     resample: Literal["nearest", "bilinear", "bicubic"] = "bicubic"
     background: str = ""
     """The colour where the result shows nothing of the image, such as white or #2040ff, or
@@ -63,18 +59,23 @@ class Apply:
 
     def run(self) -> None:
         photos = self._check()
-        found, background = self._find()
-        settings = Settings(self.canvas, self.resample, self.background or background)
+        found = self._find()
+        settings = Settings(
+            self.canvas or found.canvas, self.resample, self.background or found.background
+        )
         if not self.json:
-            _show_rule(found)
+            say(f"rule: {found.rule}")
+            say(f"unexplained: {found.rule.unexplained:.1%} of the example")
         if self.preview is not None:
-            self._draw_preview(self.preview, found, photos, settings)
+            self._draw_preview(self.preview, found.rule, photos, settings)
             return
-        self._check_doubts(found)
+        self._check_doubts(found.rule)
+        if self.save is not None:
+            found.save(self.save)
         assert self.out is not None  # as _check has seen
-        summary = self._apply(found, photos, self.out, settings)
+        summary = self._apply(found.rule, photos, self.out, settings)
         if self.json:
-            print_json({**_rule_as_json(found), **_summary_as_json(summary)})
+            print_json({**_rule_as_json(found.rule), **_summary_as_json(summary)})
         else:
             _show_summary(summary, self.out)
         if summary.stopped:
@@ -84,10 +85,14 @@ class Apply:
 
     def _check(self) -> list[Path]:
         """The photos; refuse what cannot be done before any image is read."""
-        if len(self.images) < 3:
+        if self.function is not None and (self.hint or self.save):
+            raise FineError("--function needs no example: give neither --hint nor --save with it")
+        first = 0 if self.function is not None else 2
+        if len(self.images) <= first:
+            expected = "an example of two images, before and after, and then images or folders"
             raise FineError(
-                f"{len(self.images)} paths are given: expected an example of two images, before "
-                "and after, and then images or folders"
+                f"{len(self.images)} paths are given: expected "
+                f"{'images or folders' if self.function is not None else expected}"
             )
         if (self.out is None) == (self.preview is None):
             raise FineError(
@@ -101,25 +106,25 @@ class Apply:
             )
         if self.jobs is not None and self.jobs < 1:
             raise FineError(f"--jobs {self.jobs}: give 1 or more")
-        Settings(self.canvas, self.resample, self.background)
-        photos = list(self.images[2:])
+        Settings(background=self.background)  # refuses what is no colour
+        photos = list(self.images[first:])
         list_files(photos, self.out or Path("done"))
         return photos
 
-    def _find(self) -> tuple[Registered, str]:
-        """The rule behind the example, and the background that it shows."""
-        before, after = self.images[:2]
-        examples = [read_example(*pair) for pair in ((before, after), *self.hint)]
-        found = register([one.x for one in examples], [one.y for one in examples])
-        first = examples[0]
-        return found, uncovered_background(first.before, first.after, found.rule)
+    def _find(self) -> RuleFunction:
+        """The function that was saved, or the one behind the examples."""
+        if self.function is not None:
+            return load_function(self.function)
+        pairs = ((self.images[0], self.images[1]), *self.hint)
+        before, after = ([str(path) for path in column] for column in zip(*pairs, strict=True))
+        return function(before, after, allow_unexplained=True)
 
     def _check_doubts(self, found: Registered) -> None:
-        if self.anyway or found.sure:
+        if self.anyway or self.function is not None or found.sure:
             return
         if not found.explains:
             raise FineError(
-                f"no known rule explains the example: {found} is the best, and leaves "
+                f"no known rule explains the example: {found} is the nearest, and leaves "
                 f"{found.unexplained:.0%} of it unexplained; give a better example, or --anyway "
                 "to apply it as far as it goes"
             )
@@ -145,7 +150,6 @@ class Apply:
     def _apply(
         self, found: Registered, photos: list[Path], out: Path, settings: Settings
     ) -> Summary:
-        rule: PointMap = found.rule
         with _progress_bar(quiet=self.json) as bar:
             task = bar.add_task("images", total=None)
 
@@ -153,7 +157,7 @@ class Apply:
                 bar.update(task, completed=done, total=total)
 
             return apply_to_files(
-                rule,
+                found.rule,
                 photos,
                 out,
                 settings,
@@ -175,11 +179,6 @@ def _progress_bar(*, quiet: bool) -> Progress:
         disable=quiet or not console.is_terminal,
         expand=True,
     )
-
-
-def _show_rule(found: Registered) -> None:
-    say(f"rule: {found}")
-    say(f"unexplained: {found.unexplained:.1%} of the example")
 
 
 def _show_summary(summary: Summary, out: Path) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from fine.apply import Settings, Summary, apply_map, apply_to_files, uncovered_background
+from fine.apply import Progress, Settings, Summary, apply_map, apply_to_files, uncovered_background
 from fine.apply.canvas import Canvas, Frame, make_canvas
 from fine.apply.settings import CanvasKind, Resample, colour_of
 from fine.errors import FineError
@@ -187,20 +187,44 @@ class RuleFunction:
         return make_canvas(self.rule.rule, Frame(width, height), self.canvas)
 
     def apply(
-        self, images: str | os.PathLike[str], out: str | os.PathLike[str], **options: Any
+        self,
+        images: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        out: str | os.PathLike[str],
+        *,
+        canvas: CanvasKind | None = None,
+        resample: Resample = "bicubic",
+        background: str | None = None,
+        overwrite: bool = False,
+        jobs: int | None = None,
+        progress: Progress | None = None,
     ) -> Summary:
-        """Draw a file or a folder of files into a folder, as `fine apply` does."""
+        """Draw files and folders of files into a folder, as `fine apply` does.
+
+        Args:
+            images: A file or a folder, or several.
+            out: The folder for results. Their names mirror the input; what is there stays.
+            canvas: keep or expand; by default what the example shows.
+            resample: nearest, bilinear or bicubic.
+            background: The colour of what is uncovered; by default that of the example.
+            overwrite: Whether to replace results that are there.
+            jobs: Images to work on at a time; by default, one for each core.
+            progress: Called with how many images are done, how many there are, and the last one.
+        """
         self._check_explained()
-        if self.rule.rule.partly_negative:
-            raise FineError(
-                f"'{self.rule}' makes a part of an image negative, which is drawn one by one: use "
-                "f.draw(image)"
-            )
-        settings = Settings(self.canvas, "bicubic", self.background)
-        name = str(self.rule)
-        return apply_to_files(
-            self.rule.rule, [Path(images)], Path(out), settings, name=name, **options
+        given = [images] if isinstance(images, str | os.PathLike) else images
+        summary = apply_to_files(
+            self.rule.rule,
+            [Path(one) for one in given],
+            Path(out),
+            self._settings(canvas, resample, background),
+            name=str(self.rule),
+            overwrite=overwrite,
+            jobs=jobs,
+            progress=progress,
         )
+        if summary.stopped:
+            raise KeyboardInterrupt  # now that all files are whole
+        return summary
 
     def _check_explained(self) -> None:
         if not self.rule.explains and not self.allow_unexplained:
