@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 import fine
 
 TARGET = Path(__file__).parent.parent / "docs" / "img" / "apply.png"
-WIDTH, HEIGHT, GAP, LABEL = 1600, 210, 16, 34  # pixels of the sheet
+WIDTH, HEIGHT, GAP, LABEL = 1696, 210, 16, 34  # pixels of the sheet
 PAPER, INK, LINE = "#ffffff", "#1f2328", "#d1d9e0"
 FOUR_TO_THREE, TALL, WIDE, SQUARE = (1200, 900), (900, 1200), (1400, 800), (1000, 1000)
 FINER = 2  # scenes are drawn larger, and reduced, so that their edges are smooth

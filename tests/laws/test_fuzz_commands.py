@@ -27,6 +27,7 @@ OPTIONS = {
     "conjugate train-count test-count results work cluster device data-root",
     "report": "results out protocol images",
     "solve": "text model explain candidates allow-none out json",
+    "apply": "out function hint save canvas resample background overwrite preview jobs anyway json",
     "export": "help",
     "bench": "compare",
 }

@@ -41,7 +41,9 @@ class Apply:
     """Another example of the same rule; may be given again and again."""
     save: Path | None = None
     """Also save the function that is found, to this JSON file."""
-    canvas: Literal["keep", "expand"] | None = None
+    canvas: Annotated[Literal["keep", "expand"] | None, tyro.conf.arg(metavar="{keep,expand}")] = (
+        None
+    )
     resample: Literal["nearest", "bilinear", "bicubic"] = "bicubic"
     background: str = ""
     """The colour where the result shows nothing of the image, such as white or #2040ff, or
