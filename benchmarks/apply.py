@@ -35,7 +35,7 @@ RULES = {
     "rotation": Rule(FAMILIES["rotation"], (37.2,)),
     "half": Rule(FAMILIES["scale"], (0.5,)),
     "wave": Rule(FAMILIES["wave"], (2.0, 2.0)),
-    "swap": Rule(FAMILIES["swap"], (0.0,)),
+    "swap": Rule(FAMILIES["swap"], (1, 0, 3, 2)),
 }
 LEAST = 0.7
 """Of Pillow's throughput."""

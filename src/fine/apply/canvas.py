@@ -67,7 +67,10 @@ class Canvas:
         """The centres of pixels as points (rows, columns, 2); of ``finer``² parts of each."""
         x = (_centres(columns, finer) + self.left) / self.frame.unit
         y = (_centres(rows, finer) + self.top) / self.frame.unit
-        return np.stack(np.meshgrid(x, y), axis=-1)
+        points = np.empty((len(y), len(x), 2))
+        points[..., 0] = x
+        points[..., 1] = y[:, None]
+        return points
 
     def affine(self, matrix: Floats) -> tuple[Floats, Floats]:
         """A matrix of points as (2, 2) and (2,), from pixels of the result to those of the image"""
