@@ -1,11 +1,13 @@
-"""How fast photographs of 12 megapixels are done: python benchmarks/apply.py [COUNT [RULE]]
+"""How fast photographs of 12 megapixels are done: python benchmarks/apply.py [COUNT [RULE] | costs]
 
 Against Pillow alone, which decodes, transforms and encodes the same files in as many threads, with
 no check, no file that is whole or absent, nothing kept of what the file was. Both take turns, round
 by round. RULE is rotation (default), or half, wave, swap, which Pillow's transform does not do: it
-still rotates then. COUNT is 24 by default; 1000 takes 10 GB of disk.
+still rotates then. COUNT is 24 by default. ``costs`` prints what each rule costs without reading
+and writing, in time of one core, and what antialiasing adds.
 """
 
+import contextlib
 import gc
 import io
 import os
@@ -13,15 +15,17 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
+import torch
 from PIL import Image, ImageFilter
 
-from fine.apply import Settings, apply_to_files
+from fine.apply import Settings, affine, apply_map, apply_to_files, remap
 from fine.apply.batch import cores
 from fine.geometry.point_map import PointMap
 from fine.rules import FAMILIES, Rule
@@ -105,11 +109,55 @@ class Memory:
         return max(self.seen[half:]) - max(self.seen[:half])
 
 
+def show_costs() -> None:
+    """Milliseconds of one core for one photograph, the least of three."""
+    torch.set_num_threads(1)
+    image = Image.open(io.BytesIO(photograph(0)))
+    image.load()
+    rules = RULES | {
+        "×0.72": Rule(FAMILIES["scale"], (0.72,)),
+        "fisheye": Rule(FAMILIES["fisheye"], (0.1, -0.05, 0.31)),
+    }
+    rows = []
+    for name, rule in rules.items():
+        point_map = RuleMap((rule,))
+        spent = [cost(image, point_map, resample) for resample in ("bilinear", "bicubic")]
+        with not_antialiased():
+            spent.append(cost(image, point_map, "bicubic"))
+        rows.append((name, *(f"{1000 * seconds:.0f}" for seconds in spent)))
+    show("12 megapixels, ms", ("", "bilinear", "bicubic", "not antialiased"), rows)
+
+
+def cost(image: Image.Image, point_map: PointMap, resample: str) -> float:
+    least = float("inf")
+    for _ in range(3):
+        started = time.process_time()
+        apply_map(image, point_map, Settings(resample=resample))
+        least = min(least, time.process_time() - started)
+    return least
+
+
+@contextlib.contextmanager
+def not_antialiased() -> Iterator[None]:
+    kept = affine.reduced, remap.reduced, remap._FINEST
+    affine.reduced = remap.reduced = lambda image, *_: image
+    remap._FINEST = 1
+    try:
+        yield
+    finally:
+        affine.reduced, remap.reduced, remap._FINEST = kept
+
+
 def main() -> int:
+    if sys.argv[1:] == ["costs"]:
+        show_costs()
+        return 0
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     rule = sys.argv[2] if len(sys.argv) > 2 else "rotation"
     point_map: PointMap = RuleMap((RULES[rule],))
-    affine = RuleMap((RULES["rotation"],)).matrix if point_map.matrix is None else point_map.matrix
+    matrix = point_map.matrix
+    if matrix is None:
+        matrix = RuleMap((RULES["rotation"],)).matrix
     jobs, rounds = cores(), max(2, count // 12)
     contents = [photograph(seed) for seed in range(DISTINCT)]
     memory, times = Memory(), []
@@ -119,7 +167,7 @@ def main() -> int:
             photos, out, other = (folder / f"{name}{number}" for name in ("photos", "out", "other"))
             paths = fill(photos, count // rounds, contents)
             work = [
-                partial(by_pillow, paths, other, affine, jobs),
+                partial(by_pillow, paths, other, matrix, jobs),
                 partial(
                     apply_to_files, point_map, [photos], out, Settings(), jobs=jobs, progress=memory
                 ),
