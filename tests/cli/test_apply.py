@@ -145,6 +145,14 @@ def test_hints_are_read_too(photos, fine, monkeypatch):
     assert counts == [(3, 3)]
 
 
+def test_a_transparent_example_is_no_fault_of_a_jpeg(photos, fine, monkeypatch):
+    shown = RuleFunction(Registered(TURN, ((0.2,),), 0.0), background="transparent")
+    monkeypatch.setattr(command, "function", lambda *_, **__: shown)
+    assert fine(*EXAMPLE, "--out", "done").code == 0
+    asked = fine(*EXAMPLE, "--out", "other", "--background", "transparent")
+    assert asked.code == 1 and "b.jpg: a JPEG file cannot be transparent" in asked.out
+
+
 def test_a_function_is_saved_and_used_again(photos, fine, found):
     assert fine(*EXAMPLE, "--out", "done", "--save", "turn.json").code == 0
     done = fine("apply", "photos", "--function", "turn.json", "--out", "again", "--jobs", "1")

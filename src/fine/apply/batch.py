@@ -95,6 +95,7 @@ def apply_to_files(
         summary = Summary(skipped=len(listing.targets) - len(todo), others=listing.others)
         with _folders(todo):
             _Batch(point_map, settings, todo, summary, progress).run(jobs or cores())
+        summary.failures.sort(key=lambda failure: failure.file)
         summary.left = len(todo) - summary.done - len(summary.failures)
         if not summary.left:
             record.end()

@@ -33,6 +33,14 @@ class Settings:
         colour_of(self.background)  # refuses what is none
 
 
+def background_of_files(shown: str) -> str:
+    """The background for files of an example that shows this one.
+
+    Transparent is then what can be: a JPEG has no transparency, and is no error.
+    """
+    return "" if shown == TRANSPARENT else shown
+
+
 def colour_of(background: str) -> tuple[int, int, int] | None:
     """Red, green and blue of a background; None if it is transparent."""
     if background == TRANSPARENT:

@@ -9,6 +9,7 @@ import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fine.apply import Settings, Summary, apply_to_files, draw_preview, list_files
+from fine.apply.settings import background_of_files
 from fine.cli.arguments import options
 from fine.cli.terminal import console, print_json, say
 from fine.errors import FineError
@@ -62,9 +63,8 @@ class Apply:
     def run(self) -> None:
         photos = self._check()
         found = self._find()
-        settings = Settings(
-            self.canvas or found.canvas, self.resample, self.background or found.background
-        )
+        background = self.background or background_of_files(found.background)
+        settings = Settings(self.canvas or found.canvas, self.resample, background)
         if not self.json:
             say(f"rule: {found.rule}")
             say(f"unexplained: {found.rule.unexplained:.1%} of the example")
@@ -198,7 +198,7 @@ def _show_summary(summary: Summary, out: Path) -> None:
     if len(summary.failures) > _LISTED:
         say(f"error: … and {len(summary.failures) - _LISTED:,} more; --json lists all")
     if summary.failures:
-        say(f"{len(summary.failures):,} failed, all others are done")
+        say(f"{len(summary.failures):,} failed")
     if summary.left:
         say(f"stopped, {summary.left:,} are left: the same command goes on from there")
 

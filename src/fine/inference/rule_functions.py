@@ -23,7 +23,7 @@ from torch import Tensor
 
 from fine.apply import Progress, Settings, Summary, apply_map, apply_to_files, uncovered_background
 from fine.apply.canvas import Canvas, Frame, make_canvas
-from fine.apply.settings import CanvasKind, Resample, colour_of
+from fine.apply.settings import CanvasKind, Resample, background_of_files, colour_of
 from fine.errors import FineError
 from fine.geometry.frame import pixel_maps
 from fine.inference.full_images import example_pixels, open_image
@@ -212,6 +212,8 @@ class RuleFunction:
         """
         self._check_explained()
         given = [images] if isinstance(images, str | os.PathLike) else images
+        if background is None:
+            background = background_of_files(self.background)
         summary = apply_to_files(
             self.rule.rule,
             [Path(one) for one in given],
