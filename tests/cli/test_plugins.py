@@ -1,5 +1,6 @@
 """`fine plugins`, and plug-ins in other commands."""
 
+from fine.cli.terminal import console
 from support.plugins import install
 
 
@@ -9,7 +10,7 @@ def test_without_plugins_it_says_how_to_make_one(fine, monkeypatch):
 
 
 def test_plugins_are_listed_and_checked(fine, workplace, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(console, "width", 300)
     monkeypatch.syspath_prepend(str(workplace))
     install(workplace, "pack_i", source="A = 1", entries={"fine.benchmarks": "one = pack_i:A"})
     install(workplace, "pack_j", source="1 / 0", entries={"fine.models": "two = pack_j:B"})
