@@ -14,12 +14,16 @@ class Record:
     benchmark: str
     concept: str
     low: float
-    """The least over ways to show the puzzle (one image or several) and parameters."""
+    """The least that is reported for the concept."""
     high: float
+    """The most."""
     source: str
 
 
-_KIVA = "computed from the answers in KiVA's repository, github.com/ey242/KiVA, folder model_data"
+_KIVA = (
+    "summarised from the answers in KiVA's repository, github.com/ey242/KiVA, and not computed again "
+    "here"
+)
 
 RECORDS = (
     Record("GPT-4V", "kiva", "2DRotation", 0.29, 0.40, _KIVA),
