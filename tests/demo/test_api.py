@@ -20,8 +20,8 @@ def test_the_server_solves_as_the_library_does(client, puzzle):
     images = [read_png(puzzle[name]) for name in ("x", "y", "new")]
     choices = [read_png(choice) for choice in puzzle["choices"]]
     own = library.solve(library.load(MODEL), *images, choices)
-    assert answer["index"] == own.index == 1
-    assert answer["probabilities"] == pytest.approx(own.probabilities, abs=1e-5)
+    assert answer["index"] == own.model_index == 1
+    assert answer["probabilities"] == pytest.approx(own.model_probabilities, abs=1e-5)
 
 
 @pytest.mark.slow
