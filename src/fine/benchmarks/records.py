@@ -21,8 +21,7 @@ class Record:
 
 
 _KIVA = (
-    "summarised from the answers in KiVA's repository, github.com/ey242/KiVA, and not computed again "
-    "here"
+    "summarised from the answers in KiVA's repository, github.com/ey242/KiVA, not computed again"
 )
 
 RECORDS = (
