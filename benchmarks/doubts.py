@@ -30,7 +30,7 @@ Score = Callable[[Answer], float]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", default="all-glyphs")
+    parser.add_argument("--model", default="universal")
     parser.add_argument("--count", type=int, default=60, help="puzzles of each kind of images")
     options = parser.parse_args()
     model = load(options.model)

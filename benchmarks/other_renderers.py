@@ -19,7 +19,7 @@ OTHER = runpy.run_path(str(Path(__file__).parents[1] / "tests/support/other_rend
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", default="all-glyphs")
+    parser.add_argument("--model", default="universal")
     parser.add_argument("--count", type=int, default=200, help="puzzles of a kind, far or near")
     parser.add_argument("--kinds", nargs="*", default=OTHER["KINDS"])
     options = parser.parse_args()
