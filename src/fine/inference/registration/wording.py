@@ -36,11 +36,7 @@ def _one(rule: Rule, errors: tuple[float, ...]) -> str:
         across, down = (_number(*one, "°") for one in zip(values, wrong, strict=True))
         return f"shear {across} across, {down} down"
     if name == "any-mix":
-        mirror = "mirrored left-right, " if values[0] else ""
-        turn, factor = _number(values[1], wrong[1], "°"), _number(values[2], wrong[2])
-        return (
-            f"{mirror}rotation {turn}, scale ×{factor}, translation {_moved(values[3:], wrong[3:])}"
-        )
+        return _mix(values, wrong)
     if name == "affine-map":
         a, b, c, d = (_number(*one) for one in zip(values[:4], wrong[:4], strict=True))
         return f"affine map ({a}, {b}; {c}, {d}), translation {_moved(values[4:], wrong[4:])}"
@@ -55,6 +51,25 @@ def _one(rule: Rule, errors: tuple[float, ...]) -> str:
     if name == "reflection":
         return f"mirrored {rule.family.label(*values)}"
     return str(rule).strip()
+
+
+def _mix(values: Sequence[float], errors: Sequence[float]) -> str:
+    """A mirror image, turned, scaled and moved, without what may as well not have been done."""
+    mirrored, degrees, factor, *moves = values
+    turned = min(degrees % 360, -degrees % 360)
+    parts = ["mirrored left-right"] if mirrored else []
+    if _matters(turned, errors[1]):
+        parts.append(f"rotation {_number(degrees, errors[1], '°')}")
+    if _matters(factor - 1, errors[2]):
+        parts.append(f"scale ×{_number(factor, errors[2])}")
+    if any(map(_matters, moves, errors[3:])):
+        parts.append(f"translation {_moved(moves, errors[3:])}")
+    return ", ".join(parts) or "unchanged"
+
+
+def _matters(change: float, error: float) -> bool:
+    """Whether a change is more than three standard errors, and than rounding."""
+    return abs(change) > max(3 * error, 1e-6)
 
 
 def _moved(values: Sequence[float], errors: Sequence[float]) -> str:
