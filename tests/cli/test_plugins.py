@@ -1,5 +1,7 @@
 """`fine plugins`, and plug-ins in other commands."""
 
+import sys
+
 from fine.cli.terminal import console
 from support.plugins import install
 
@@ -22,6 +24,7 @@ def test_plugins_are_listed_and_checked(fine, workplace, monkeypatch):
 
 def test_a_broken_model_is_refused_in_one_line(refused, workplace, monkeypatch):
     monkeypatch.syspath_prepend(str(workplace))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # nothing may be written
     install(workplace, "pack_k", source="1 / 0", entries={"fine.models": "three = pack_k:B"})
     message = refused("train", "--model", "three", "--out", "run")
     assert "the model 'three' of the package pack_k 1.0 cannot be used" in message
