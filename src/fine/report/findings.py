@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fine.experiments.comparison import Comparison, Entry
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
+from fine.experiments.paper import OTHER_TASKS
 from fine.report.facts import MISTAKES, cost, mistakes
 from fine.report.glance import at_a_glance
 from fine.report.markup import Content, Markup, block, element, lines
@@ -90,7 +91,7 @@ def _against_paper(comparison: Comparison) -> Markup | None:
         return None
     name = comparison.experiment.name
     above = sum(pair.lead > 0 for pair in pairs)
-    most = max(pairs, key=lambda pair: pair.lead)
+    most = max(_surely_the_same(pairs) or pairs, key=lambda pair: pair.lead)
     return lines(
         element("b", f"{_TABLES[name]}."),
         _text(
@@ -103,7 +104,23 @@ def _against_paper(comparison: Comparison) -> Markup | None:
             " beside ",
             _number(most.best, "paper"),
             ".",
+            _reservation(pairs),
         ),
+    )
+
+
+def _surely_the_same(pairs: Sequence[Beside]) -> list[Beside]:
+    return [pair for pair in pairs if pair.ours.place.column not in OTHER_TASKS]
+
+
+def _reservation(pairs: Sequence[Beside]) -> str:
+    """Columns in which the paper's task may be another one, so that ours is not simply better."""
+    columns = [pair.ours.place.column for pair in pairs]
+    doubtful = [label(column) for column in columns if column in OTHER_TASKS]
+    if not doubtful:
+        return ""
+    return (
+        f" In {len(doubtful)} of the columns ({', '.join(doubtful)}) its task may be another one."
     )
 
 

@@ -45,10 +45,18 @@ def leaderboard_page(boards: Sequence[Board]) -> str:
     return f"<!doctype html>\n{page}\n"
 
 
+_TEXTS = ("model", "training")
+"""Columns that are words and no numbers."""
+
+
 def _section(board: Board) -> Markup:
     title = element("h2", element("code", board.name), " ", board.title, id=f"{board.name}-title")
     heads = ("rank", "model", "training", *FACTS, *map(label, board.columns))
-    head = element("tr", *(element("th", name, scope="col") for name in heads))
+    cells = (
+        element("th", name, scope="col", class_="text" if name in _TEXTS else None)
+        for name in heads
+    )
+    head = element("tr", *cells)
     rows = [_row(rank, line, board) for rank, line in _ranked(board)]
     table = block("table", element("thead", head), block("tbody", *rows), class_="runs")
     name = f"{board.name}, all models"
@@ -60,7 +68,7 @@ def _row(rank: str, line: Line, board: Board) -> Markup:
     name = line_name(line) + (f", {line.settings}" if line.settings else "")
     cells = [
         element("td", rank),
-        element("th", name, scope="row"),
+        element("th", name, scope="row", class_="text"),
         element("td", line.training, class_="text"),
         *(element("td", fact) for fact in _facts(line)),
         *(element("td", number) for number in _numbers(line, board)),
