@@ -18,7 +18,7 @@ from fine.apply.photo import read_photo
 from fine.errors import FineError
 from fine.images.decoding import Decoder
 from fine.images.limits import FULL_SIZE, TooCostlyError
-from fine.inference.reading import Source, _array, _checked
+from fine.inference.reading import Source, _array, on_one_paper
 
 LONGEST = 1024
 """Pixels of the longer side of an example that are looked at."""
@@ -58,27 +58,32 @@ def _decoded(content: bytes, decoder: Decoder) -> Image.Image:
 
 
 def _from_array(array: np.ndarray) -> Image.Image:
-    values = np.rint(_checked(array) * 255).astype(np.uint8)
+    (brightness,) = on_one_paper([array])
+    values = np.rint(brightness * 255).astype(np.uint8)
     return Image.fromarray(values[..., 0] if values.shape[2] == 1 else values)
 
 
 def example_pixels(before: Image.Image, after: Image.Image) -> tuple[Tensor, Tensor]:
-    """Both images of an example as float (channels, h, w) in 0..1, reduced by one factor."""
+    """Both images of an example as float (channels, h, w) in 0..1, reduced by one factor.
+
+    If they are transparent, they lie on one paper: else what is dark in one could be bright in the
+    other.
+    """
     factor = min(1.0, LONGEST / max(before.size))
-    x, y = (_pixels(image, factor) for image in (before, after))
+    x, y = map(_tensor, on_one_paper([_pixels(image, factor) for image in (before, after)]))
     if x.shape[0] != y.shape[0]:
         x, y = x.expand(3, -1, -1), y.expand(3, -1, -1)
     return x, y
 
 
-def _pixels(image: Image.Image, factor: float) -> Tensor:
+def _pixels(image: Image.Image, factor: float) -> np.ndarray:
     if factor < 1:
         width, height = (max(4, round(side * factor)) for side in image.size)
         if image.mode in ("P", "PA", "1", "CMYK"):
             image = image.convert("RGBA" if image.has_transparency_data else "RGB")
         image = image.resize((width, height), Image.Resampling.BOX)
     if image.mode.startswith("I;16"):
-        return _tensor(_checked(np.asarray(image).astype(np.uint16, copy=False)))
+        return np.asarray(image).astype(np.uint16, copy=False)
     if image.mode in ("I", "F"):
         raise FineError(
             "the image has 32 bits a pixel, which have no known white: save it with 8 or 16 bits"
@@ -86,7 +91,7 @@ def _pixels(image: Image.Image, factor: float) -> Tensor:
     mode = "L" if image.mode in ("1", "L", "LA", "La") else "RGB"
     if image.has_transparency_data:
         mode += "A"
-    return _tensor(_checked(np.asarray(image.convert(mode))))
+    return np.asarray(image.convert(mode))
 
 
 def _tensor(values: np.ndarray) -> Tensor:

@@ -236,10 +236,11 @@ def _layered(array: NDArray[Any]) -> _Layer:
     return _Layer(colour, None if alpha.min() == 1 else alpha)
 
 
-def _checked(array: NDArray[Any]) -> NDArray[np.float32]:  # (h, w, 1 or 3) in 0..1
-    """An array of any type as brightness in 0..1, laid on paper of its own where transparent."""
-    layer = _layered(array)
-    return _flat(layer, _paper([layer]))
+def on_one_paper(arrays: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
+    """Arrays of any type as brightness (h, w, 1 or 3) in 0..1, transparent ones on one paper."""
+    layers = [_layered(array) for array in arrays]
+    paper = _paper(layers)
+    return [_flat(layer, paper) for layer in layers]
 
 
 def _paper(layers: Sequence[_Layer]) -> float:

@@ -110,16 +110,7 @@ class RuleFunction:
         return Settings(canvas or self.canvas, resample, ground)
 
     def _draw_image(self, image: Image.Image, settings: Settings) -> Image.Image:
-        rule = self.rule.rule
-        if not rule.partly_negative:
-            return apply_map(image, rule, settings)
-        # A part of the result is negative: it is drawn both ways and put together.
-        plain = apply_map(image, _Plain(rule, negative=False), settings)
-        inverse = apply_map(image, _Plain(rule, negative=True), settings)
-        canvas = make_canvas(rule, Frame(*image.size), settings.canvas)
-        points = canvas.points(range(canvas.height), range(canvas.width))
-        mask = Image.fromarray(rule.negative_at(points).astype(np.uint8) * 255)
-        return Image.composite(inverse, plain, mask)
+        return apply_map(image, self.rule.rule, settings)
 
     def _draw_array(self, array: NDArray[Any], settings: Settings) -> NDArray[Any]:
         if array.dtype == np.uint8 and (array.ndim == 2 or array.shape[-1] in (3, 4)):
