@@ -94,7 +94,7 @@ def test_errors_are_listed_at_the_end_and_the_exit_code_says_so(photos, fine, fo
     done = fine(*EXAMPLE, "--out", "done")
     assert done.code == 1 and "3 done" in done.out
     assert "error: photos/broken.png is not an image that can be read" in done.out
-    assert "1 files are no images and were left alone (.mov)" in done.out
+    assert "1 file is no image and was left alone (.mov)" in done.out
     assert sorted(path.name for path in Path("done").iterdir()) == [
         *(NAME, "a.png", "b.jpg", "deep")
     ]

@@ -192,7 +192,13 @@ def _show_summary(summary: Summary, out: Path) -> None:
         say(f"note: {count:,} with {note}")
     if summary.others:
         names = ", ".join(name for name, _ in summary.others.most_common(5))
-        say(f"note: {summary.others.total():,} files are no images and were left alone ({names})")
+        count = summary.others.total()
+        files = (
+            "1 file is no image and was"
+            if count == 1
+            else f"{count:,} files are no images and were"
+        )
+        say(f"note: {files} left alone ({names})")
     for failure in summary.failures[:_LISTED]:
         say(f"error: {failure.error}")
     if len(summary.failures) > _LISTED:
