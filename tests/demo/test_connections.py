@@ -79,6 +79,7 @@ def test_silent_connections_keep_nobody_out(hold):
         assert all(map(is_closed, silent[:-8]))  # the oldest made room
 
 
+@pytest.mark.slow
 def test_connections_in_the_middle_of_a_request_keep_nobody_out(hold):
     with served(Answers(), connections=8) as address:
         body_missing = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"

@@ -24,6 +24,7 @@ def test_an_answer_is_that_of_the_model_on_its_own_images(glyph_model, glyph_puz
     assert (got.argmax(1) == wanted.argmax(1)).float().mean() >= 0.95
 
 
+@pytest.mark.slow
 def test_dark_on_light_is_answered_like_light_on_dark(glyph_model, glyph_puzzles):
     images = glyph_puzzles.render(range(60)).images
     bright, dark = (probabilities_of(solve_many(glyph_model, p)) for p in (images, 1 - images))
@@ -37,6 +38,7 @@ def test_blank_images_are_no_trouble(glyph_model):
         assert answer.probabilities == pytest.approx((0.5, 0.5))
 
 
+@pytest.mark.slow
 def test_many_are_answered_as_one_by_one_whatever_their_numbers_of_choices(glyph_model):
     puzzles = []
     for number in range(12):
@@ -130,6 +132,7 @@ def test_images_made_by_another_program_are_solved(glyph_model, tmp_path):
     assert sum(right) >= 180, counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "material",
     [

@@ -60,6 +60,7 @@ def test_the_choice_that_the_verified_rule_makes_is_taken(glyph_model):
         assert sum(answer.probabilities) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_solve_explain_draw_and_the_function_say_the_same(glyph_model):
     for number in (1, 3, 12):
         (x, y, new, *choices), place = puzzle(number)

@@ -169,6 +169,7 @@ def without_encoder(name: str) -> nn.Module:
     return model.double()
 
 
+@pytest.mark.slow
 @every_model
 def test_a_model_is_its_slow_version(name):
     model = without_encoder(name)

@@ -105,6 +105,7 @@ def test_a_batch_with_too_few_puzzles_for_all_processes_is_refused(tiny, tmp_pat
         trainer.fit(Silent())
 
 
+@pytest.mark.slow
 def test_tests_on_the_way_are_in_the_curve_and_change_nothing(tiny, tmp_path):
     plain = train(tiny, tmp_path / "plain", progress=Silent())
     tested = with_training(tiny, test_epochs=(1, tiny.training.epochs, 1000))
