@@ -1,7 +1,7 @@
 """The models of a page. Requests to them that arrive together are answered in one batch.
 
 models = Models(["all-glyphs"])
-scores = await models.score("all-glyphs", images)        # x, y, x' and k choices -> (k,)
+answer = await models.solve("all-glyphs", puzzle)        # as fine.solve gives it
 images = await models.work(read, texts)                  # anything else that takes milliseconds
 await models.prepare(images_of, "mnist", size=32)        # what takes seconds once, and is kept
 
@@ -20,15 +20,16 @@ from torch import Tensor
 from fine.demo.batching import MOST, Batcher
 from fine.demo.caching import key_of
 from fine.demo.solver import (
-    Answer,
     ExplainRequest,
     Explanation,
     ModelRequest,
-    ScoreRequest,
+    Reply,
     Solver,
+    SolveRequest,
     answer_all,
 )
 from fine.errors import FineError, unknown
+from fine.inference import Answer, PuzzleImages
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -43,7 +44,7 @@ class Models:
         if not models:
             raise FineError("a demo needs at least one model: name one, such as all-glyphs")
         self._solvers = {solver.name: solver for solver in map(Solver.load, models)}
-        self.batcher: Batcher[ModelRequest, Answer] = Batcher(
+        self.batcher: Batcher[ModelRequest, Reply] = Batcher(
             functools.partial(answer_all, self._solvers), most=most
         )
         self._quick = ThreadPoolExecutor(_THREADS, thread_name_prefix="quick")
@@ -87,11 +88,11 @@ class Models:
             threads.shutdown(cancel_futures=True)
         self.batcher.close()
 
-    async def score(self, model: str, images: Tensor) -> Tensor:
-        """x, y, x' and k choices (3 + k, channels, size, size) -> their probabilities (k,)."""
-        scores = await self._ask(ScoreRequest(model, images))
-        assert isinstance(scores, Tensor)
-        return scores
+    async def solve(self, model: str, puzzle: PuzzleImages) -> Answer:
+        """The library's answer to a puzzle."""
+        answer = await self._ask(SolveRequest(model, puzzle))
+        assert isinstance(answer, Answer)
+        return answer
 
     async def explain(self, model: str, pair: Tensor, *, map: str, most: int) -> Explanation:
         """Up to ``most`` rules for x and y (2, channels, size, size), and a place on a map."""
@@ -99,7 +100,7 @@ class Models:
         assert isinstance(explanation, Explanation)
         return explanation
 
-    async def _ask(self, request: ModelRequest) -> Answer:
+    async def _ask(self, request: ModelRequest) -> Reply:
         if self._closed:
             raise asyncio.CancelledError
         return await self.batcher.ask(request)

@@ -68,6 +68,8 @@ def test_a_phone_shows_all_of_it(open_page, path, ready):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert page.locator("main *:visible:not(svg *)").evaluate_all(BEYOND_THE_EDGE) == []
     assert page.locator("main button:visible:not(.link)").evaluate_all(TOO_SMALL) == []
+    assert page.locator("kbd:visible:not(.options kbd)").count() == 0
+    assert "press" not in page.inner_text("main")
 
 
 def test_a_finger_draws(open_page):
