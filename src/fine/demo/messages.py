@@ -4,11 +4,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fine.demo.photos import LONGEST_PHOTO, MOST_PHOTOS
 from fine.demo.wire import LONGEST_TEXT
 
 Png = Annotated[
     str,
     Field(max_length=LONGEST_TEXT, description="a PNG as a data URL, or its bytes as base64"),
+]
+PhotoText = Annotated[
+    str,
+    Field(max_length=LONGEST_PHOTO, description="an image as a data URL, or its bytes as base64"),
 ]
 Name = Annotated[str, Field(max_length=200)]
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -107,6 +112,38 @@ class Played(Reasons):
     model_named: list[Named] = Field(description="the rules that the network alone names")
     drawn: Png = Field(description="the answer without choices: x' under the first named rule")
     place: tuple[float, float] = Field(description="of the composed function, on the map")
+
+
+class Example(StrictModel):
+    """A before, an after, and images to which the same is to be done."""
+
+    before: PhotoText
+    after: PhotoText
+    images: list[PhotoText] = Field(default=[], max_length=MOST_PHOTOS)
+    anyway: bool = Field(
+        default=False, description="whether to draw although no rule explains the example"
+    )
+
+
+class DrawnPhoto(BaseModel):
+    """An image under the rule, at its size."""
+
+    image: str = Field(description="a PNG or JPEG as a data URL; empty if there is an error")
+    width: int
+    height: int
+    error: str = Field(description="why it could not be drawn; empty if it is there")
+
+
+class Applied(BaseModel):
+    """The rule behind an example, and what it makes of other images."""
+
+    rule: str = Field(description="its name and parameters, with their errors")
+    unexplained: float = Field(description="the part of the example that it leaves unexplained")
+    explained: bool = Field(description="if not, nothing is drawn unless it is asked for anyway")
+    doubts: list[str]
+    canvas: str = Field(description="keep: results keep the size; expand: nothing is cut off")
+    background: str = Field(description="of what is uncovered, as in the example; may be empty")
+    images: list[DrawnPhoto]
 
 
 class RandomImage(BaseModel):

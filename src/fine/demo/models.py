@@ -17,6 +17,7 @@ from typing import ParamSpec, TypeVar
 
 from torch import Tensor
 
+from fine.demo.admission import TooBusyError
 from fine.demo.batching import MOST, Batcher
 from fine.demo.caching import key_of
 from fine.demo.solver import (
@@ -36,6 +37,9 @@ Result = TypeVar("Result")
 _THREADS = 2
 """Threads for work on images, and as many for what takes long; more would only take turns."""
 
+_LONG_AT_ONCE, _LONG_SECONDS = 4, 2
+"""Calls that take seconds, at a time, and how many seconds each takes."""
+
 
 class Models:
     """Solvers by name, and the batcher that all requests to them go through."""
@@ -49,6 +53,8 @@ class Models:
         )
         self._quick = ThreadPoolExecutor(_THREADS, thread_name_prefix="quick")
         self._slow = ThreadPoolExecutor(_THREADS, thread_name_prefix="slow")
+        self._long = ThreadPoolExecutor(1, thread_name_prefix="long")
+        self._long_waiting = 0
         self._prepared: set[Hashable] = set()
         self._closed = False
 
@@ -69,6 +75,21 @@ class Models:
         """Call a function on another thread."""
         return await self._run(self._quick, functools.partial(function, *arguments, **options))
 
+    async def long_work(
+        self,
+        function: Callable[Arguments, Result],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Result:
+        """Call a function that takes seconds; TooBusyError if too many others are to be called."""
+        if self._long_waiting >= _LONG_AT_ONCE:
+            raise TooBusyError(_LONG_SECONDS * self._long_waiting)
+        self._long_waiting += 1
+        try:
+            return await self._run(self._long, functools.partial(function, *arguments, **options))
+        finally:
+            self._long_waiting -= 1
+
     async def prepare(
         self,
         function: Callable[Arguments, object],
@@ -86,6 +107,7 @@ class Models:
         self._closed = True
         for threads in (self._slow, self._quick):
             threads.shutdown(cancel_futures=True)
+        self._long.shutdown(wait=False, cancel_futures=True)
         self.batcher.close()
 
     async def solve(self, model: str, puzzle: PuzzleImages) -> Answer:

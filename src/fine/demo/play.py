@@ -78,8 +78,8 @@ def routes(models: Models) -> APIRouter:
 
 def _read(x: str, y: str, new: str, choices: Sequence[str] = ()) -> PuzzleImages:
     """PNGs as the library reads them from files."""
-    contents = [png_content(text) for text in (x, y, new, *choices)]
-    return PuzzleImages.read(*contents[:3], contents[3:])
+    shown = [png_content(choice) for choice in choices]
+    return PuzzleImages.read(png_content(x), png_content(y), png_content(new), shown)
 
 
 def _shown(
