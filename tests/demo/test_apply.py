@@ -86,6 +86,7 @@ BAD = {
     "cut off": ({"before": PAIR["before"][:2000]}, "before is not"),
     "too many": ({"images": [PAIR["before"]] * (photos.MOST_PHOTOS + 1)}, "at most 8"),
     "unknown field": ({"out": "/etc/passwd"}, "out"),
+    "larger after": ({"after": url_of(file_of(Image.new("L", (1280, 960))))}, "4.0 times"),
     "one pixel": (dict.fromkeys(("before", "after"), url_of(file_of(Image.new("L", (1, 1))))), ""),
 }
 
@@ -131,11 +132,11 @@ def test_few_wait_and_the_others_are_told_when_to_come_back():
     answers = asyncio.run(crowd())
     models.close()
     assert answers[:4] == [3] * 4
-    assert all(isinstance(one, TooBusyError) and one.retry_after == 8 for one in answers[4:])
+    assert all(isinstance(one, TooBusyError) and one.retry_after == 12 for one in answers[4:])
 
 
 def test_a_busy_server_refuses_with_503(client, monkeypatch):
     monkeypatch.setattr(client.app.state.models, "_long_waiting", 4)
     response = client.post("/api/apply", json=PAIR)
-    assert_refused(response, "try again in 8 seconds", status=503)
-    assert response.headers["Retry-After"] == "8"
+    assert_refused(response, "try again in 12 seconds", status=503)
+    assert response.headers["Retry-After"] == "12"

@@ -11,12 +11,14 @@ from fine.demo.solver import Solver, SolveRequest, answer_all
 from fine.demo.sources import images_of, quiz_of
 from fine.errors import FineError
 from fine.inference import PuzzleImages
-from fine.pretrained import folder_of
+from fine.pretrained import DEFAULT, folder_of
 from fine.rules import Warp, rule_set
 from support.demo import MODEL
 
 
-@pytest.mark.parametrize(("name", "rules"), [(MODEL, "all"), ("affine-omniglot", "affine")])
+@pytest.mark.parametrize(
+    ("name", "rules"), [(MODEL, "all"), (DEFAULT, "all"), ("affine-omniglot", "affine")]
+)
 def test_a_bundled_model_has_the_rules_it_was_trained_on(name, rules):
     solver = Solver.load(name)
     assert solver.name == name

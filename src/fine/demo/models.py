@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 _THREADS = 2
 """Threads for work on images, and as many for what takes long; more would only take turns."""
 
-_LONG_AT_ONCE, _LONG_SECONDS = 4, 2
+_LONG_AT_ONCE, _LONG_SECONDS = 4, 3
 """Calls that take seconds, at a time, and how many seconds each takes."""
 
 

@@ -22,6 +22,15 @@ EVERYTHING = "all"
 _ON_SHARED_MAP, _ON_OWN_MAP = 60, 240  # functions of a family
 _KEPT = 256  # maps: more than there are, so that visitors cannot push out each other's
 
+_ON_PAGE = {
+    "any-translation": "translation",
+    "any-rotation": "rotation",
+    "any-scale": "scale",
+    "any-shear": "shear",
+    "square": "reflection",
+}
+"""Families with parameters between those of a grid, and the ones that the page offers instead."""
+
 
 class SolveRequest(NamedTuple):
     """Which choice is it?"""
@@ -118,8 +127,8 @@ def _rules_on_page(model: str) -> str:
     if task is None:
         return EVERYTHING
     trained, _, _ = (task.test_rules or task.rules).partition(":")
-    families = [name for name in rule_set(trained).families if name in tested_families()]
-    return "+".join(families) or EVERYTHING
+    known = {_ON_PAGE.get(name, name) for name in rule_set(trained).families}
+    return "+".join(name for name in tested_families() if name in known) or EVERYTHING
 
 
 def answer_all(solvers: dict[str, Solver], requests: Sequence[ModelRequest]) -> list[Reply]:

@@ -6,6 +6,7 @@ import { zip } from "./zip.js";
 
 // As the server has them; base64 makes files a third larger.
 const MOST = 8, LARGEST = 15e6, LARGEST_TOGETHER = 17.5e6;
+const COLOURS = { "#ffffff": "white", "#000000": "black" };
 const SLOTS = ["before", "after"];
 
 export class Yours {
@@ -152,7 +153,8 @@ export class Yours {
     get("found-how").textContent = "Found by comparing the pixels of the two images, without a " +
       "network. Each image is drawn at its own size" +
       (canvas === "expand" ? ", on a canvas on which nothing is cut off" : "") +
-      (background ? `; what is uncovered is ${background}, as in your example.` : ".");
+      (background ? `; what is uncovered is ${COLOURS[background] ?? background}, as in your ` +
+        "example." : ".");
     this.list(images);
   }
 
