@@ -20,8 +20,18 @@ def test_the_server_solves_as_the_library_does(client, puzzle):
     images = [read_png(puzzle[name]) for name in ("x", "y", "new")]
     choices = [read_png(choice) for choice in puzzle["choices"]]
     own = library.solve(library.load(MODEL), *images, choices)
-    assert answer["index"] == own.model_index == 1
-    assert answer["probabilities"] == pytest.approx(own.model_probabilities, abs=1e-5)
+    assert answer["index"] == own.index == 1
+    assert answer["probabilities"] == pytest.approx(own.probabilities, abs=1e-5)
+    assert answer["model_probabilities"] == pytest.approx(own.model_probabilities, abs=1e-5)
+    assert answer["rule"] == {"words": "turned 90° left", "label": own.rule.label}
+    assert answer["verified"] and own.verified
+    assert answer["doubts"] == list(own.doubts) == []
+
+
+def test_what_the_library_doubts_the_server_doubts(client, puzzle):
+    same = puzzle | {"choices": [puzzle["choices"][1]] * 2}
+    answer = client.post("/api/solve", json=same).json()
+    assert answer["doubts"] == ["two choices are equally good"] and not answer["verified"]
 
 
 @pytest.mark.slow
@@ -46,11 +56,12 @@ def test_the_server_names_and_draws_the_rules_that_the_library_names(client, gly
     played = client.post("/api/play", json=play_request(glyphs)).json()
     x, new = (read_png(text) for text in glyphs[:2])
     y = apply_rules(x, QUARTER_TURN)
-    own = library.explain(library.load(MODEL), x, y, verify=False)
     assert played["named"][0]["words"] == "turned 90° left"
-    probabilities = [rule["probability"] for rule in played["named"]]
-    assert probabilities == pytest.approx([rule.probability for rule in own], abs=1e-4)
-    drawn = apply_rules(new, [own[0].rule])
+    for field, verify in (("named", True), ("model_named", False)):
+        own = library.explain(library.load(MODEL), x, y, rules="all", verify=verify)
+        probabilities = [rule["probability"] for rule in played[field]]
+        assert probabilities == pytest.approx([rule.probability for rule in own], abs=1e-4)
+    drawn = apply_rules(new, own[0].rules)
     assert torch.allclose(read_png(played["drawn"]), drawn, atol=1 / 255)
 
 

@@ -38,6 +38,14 @@ def test_the_seed_fixes_the_choices_and_their_order():
     assert [option.words for option in first] != [option.words for option in other]
 
 
+def test_the_right_choice_may_be_in_any_place():
+    places = set()
+    for seed in range(16):
+        options = make_choices(NEW, TURN, rule_set("affine"), IMAGES, seed=seed)
+        places.add([option.kind for option in options].index("right"))
+    assert places == {0, 1, 2, 3}
+
+
 def test_a_blank_image_still_has_four_choices():
     options = make_choices(BLANK, TURN, rule_set("affine"), IMAGES, seed=0)
     assert sorted(option.kind for option in options) == sorted(KINDS)

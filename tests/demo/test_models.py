@@ -8,6 +8,7 @@ import torch
 
 from fine.demo.models import Models
 from fine.errors import FineError
+from fine.inference import PuzzleImages
 from support.demo import MODEL
 
 
@@ -59,7 +60,7 @@ def test_once_it_is_closed_everything_is_cancelled():
     for coroutine in (
         models.work(sum, []),
         models.prepare(sum, ()),
-        models.score(MODEL, torch.zeros(7, 1, 32, 32)),
+        models.solve(MODEL, PuzzleImages(*torch.zeros(3, 1, 32, 32))),
     ):
         with pytest.raises(asyncio.CancelledError):
             asyncio.run(coroutine)

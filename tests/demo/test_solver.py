@@ -7,15 +7,18 @@ import torch
 
 from fine.analysis.function_map import function_vectors
 from fine.demo.page_map import EDGE, make_page_map
-from fine.demo.solver import ScoreRequest, Solver, answer_all
+from fine.demo.solver import Solver, SolveRequest, answer_all
 from fine.demo.sources import images_of, quiz_of
 from fine.errors import FineError
-from fine.pretrained import folder_of
+from fine.inference import PuzzleImages
+from fine.pretrained import DEFAULT, folder_of
 from fine.rules import Warp, rule_set
 from support.demo import MODEL
 
 
-@pytest.mark.parametrize(("name", "rules"), [(MODEL, "all"), ("affine-omniglot", "affine")])
+@pytest.mark.parametrize(
+    ("name", "rules"), [(MODEL, "all"), (DEFAULT, "all"), ("affine-omniglot", "affine")]
+)
 def test_a_bundled_model_has_the_rules_it_was_trained_on(name, rules):
     solver = Solver.load(name)
     assert solver.name == name
@@ -52,15 +55,17 @@ def test_a_model_that_reads_strings_is_refused():
 def test_a_batch_changes_no_answer():
     solver = Solver.load(MODEL)
     puzzles, render = quiz_of("glyphs", rules="all", channels=1, size=32)
-    images = render(puzzles.specs[:24]).images
+    images = render(puzzles.specs[:6]).images
     requests = [  # with four, three and two choices
-        ScoreRequest(MODEL, images[number, : 7 - number % 3]) for number in range(24)
+        SolveRequest(MODEL, PuzzleImages(*images[n, :3], tuple(images[n, 3 : 7 - n % 3])))
+        for n in range(6)
     ]
     together = answer_all({MODEL: solver}, requests)
     for request, answer in zip(requests, together, strict=True):
         (alone,) = answer_all({MODEL: solver}, [request])
-        assert len(answer) == len(request.images) - 3
-        assert torch.allclose(alone, answer, atol=1e-5)
+        assert len(answer.probabilities) == len(request.puzzle.choices)
+        assert answer.probabilities == pytest.approx(alone.probabilities, abs=1e-5)
+        assert (answer.rule, answer.verified) == (alone.rule, alone.verified)
 
 
 def test_a_map_is_the_same_every_time_and_places_other_functions():

@@ -18,6 +18,47 @@ ARGUMENTS = (
 PATIENCE = 60_000
 """Milliseconds until a step counts as failed: a busy machine is slow, not wrong."""
 
+BEYOND_THE_EDGE = """all => all
+  .filter((one) => one.getBoundingClientRect().right > 376)
+  .map(({ outerHTML }) => outerHTML.slice(0, 80))"""
+"""Elements that stick out of a page of 375 pixels."""
+TOO_SMALL = """all => all
+  .filter((one) => one.getBoundingClientRect().height < 28)
+  .map(({ textContent }) => textContent)"""
+"""Controls too low for a finger."""
+POOR_CONTRAST = """() => {
+  const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
+  const linear = (value) =>
+    value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [red, green, blue] = parts(colour).map((value) => linear(value / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ground = (one) => {
+    const colour = getComputedStyle(one).backgroundColor;
+    return (parts(colour)[3] ?? 1) > 0 ? colour : ground(one.parentElement);
+  };
+  const hasText = (one) =>
+    [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  const contrast = (one) => {
+    const colours = [getComputedStyle(one).color, ground(one)];
+    const [dark, bright] = colours.map(light).sort((a, b) => a - b);
+    return (bright + 0.05) / (dark + 0.05);
+  };
+  return [...document.querySelectorAll(":is(header, main, footer) :not(svg *, .unseen)")]
+    .filter((one) => one.checkVisibility() && hasText(one) && contrast(one) < 4.5)
+    .map((one) => [contrast(one), one.textContent.trim().slice(0, 30)]);
+}"""
+"""Texts whose contrast with their background is under 4.5, by WCAG's formula."""
+NAMELESS = """() => {
+  const named = (one) => one.getAttribute("aria-label") || one.labels?.length
+    || one.textContent.trim() || one.title;
+  return [...document.querySelectorAll("button, select, input, canvas, [role=img]")]
+    .filter((one) => one.checkVisibility() && !named(one))
+    .map(({ outerHTML }) => outerHTML);
+}"""
+"""Controls that a screen reader has no name for."""
+
 
 def pick(page: Page, family: str) -> None:
     """Choose what happens to x."""

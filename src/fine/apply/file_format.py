@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from PIL import Image, JpegImagePlugin, PngImagePlugin
 
@@ -50,8 +50,8 @@ class FileFormat:
         if background == TRANSPARENT and self.name in _OPAQUE:
             raise FineError(f"a {self.name} file cannot be transparent: give another background")
 
-    def save(self, image: Image.Image, path: Path) -> None:
-        """Write an image to a path of any name."""
+    def save(self, image: Image.Image, path: Path | IO[bytes]) -> None:
+        """Write an image to a path of any name, or to an open file."""
         try:
             image.save(path, format=self.name, **self.options)
         except (OSError, ValueError, KeyError) as problem:

@@ -8,7 +8,7 @@ from fine.cli.arguments import options
 from fine.cli.options import TrainedModel
 from fine.cli.terminal import say
 from fine.errors import FineError
-from fine.pretrained import image_models
+from fine.pretrained import DEFAULT, image_models
 
 
 @options()
@@ -22,7 +22,7 @@ class Demo:
     """Port to listen on; by default 8000, or the next free one."""
     model: TrainedModel = ""
     """Model to start with: a bundled pretrained model, a run folder, or an exported folder; others
-    can be chosen on the page."""
+    can be chosen on the page. By default it is universal."""
     no_open: bool = False
     """Do not open the page in the browser."""
 
@@ -35,7 +35,7 @@ class Demo:
         from fine.demo.serving import serve  # noqa: PLC0415 - needs fastapi and uvicorn
 
         bundled = image_models()
-        models = list(dict.fromkeys([self.model, *bundled] if self.model else bundled))
+        models = list(dict.fromkeys([self.model or DEFAULT, *bundled]))
         ended_by = serve(
             models, host=self.host, port=self.port, open_page=not self.no_open, say=say
         )

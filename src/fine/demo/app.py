@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI, HTTPException
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from fine.demo import catalogue, play, quiz
+from fine.demo import apply, catalogue, play, quiz
 from fine.demo.admission import Admission
 from fine.demo.batching import MOST
 from fine.demo.guarding import Guard
@@ -60,7 +60,7 @@ def make_app(
     )
     app.state.models = loaded
     app.add_middleware(Guard, names=names, admission=admission or Admission())
-    for part in (catalogue, play, quiz):
+    for part in (catalogue, play, quiz, apply):
         app.include_router(part.routes(loaded))
     app.include_router(_page())
     add_refusals(app)

@@ -13,10 +13,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fine.demo.admission import Admission, TooBusyError
 from fine.demo.hosts import address_in, host_of, is_own_host
-from fine.demo.refusing import refusal
+from fine.demo.refusing import busy_refusal, refusal
 
 LARGEST_BODY = 1_000_000
 """Bytes of a request; a puzzle with eight choices has about 15,000."""
+UPLOADS, LARGEST_UPLOAD = "/api/apply", 24_000_000
+"""Where photographs are sent to, and the bytes of a request there: as base64, some 18 MB of files.
+"""
 SMALL_BODY = 50_000
 MOST_HELD = 100_000_000
 """Bytes of all requests that are being read or answered, not counting small ones."""
@@ -70,9 +73,9 @@ class Guard:
                     headers[name] = value
             await send(message)
 
-        async def refuse(status: int, reason: str, headers: dict[str, str] | None = None) -> None:
+        async def refuse(status: int, reason: str) -> None:
             if not started:
-                await refusal(status, reason, headers)(scope, receive, guarded_send)
+                await refusal(status, reason)(scope, receive, guarded_send)
 
         if not is_own_host(scope, self.names):
             given, own = host_of(scope)[:100], address_in(scope)
@@ -83,12 +86,11 @@ class Guard:
         except LeftError:
             pass
         except TooLargeError:
-            reason = f"the request is larger than {LARGEST_BODY:,} bytes: send less"
+            reason = f"the request is larger than {_largest(scope):,} bytes: send less"
             await refuse(413, reason)
         except TooBusyError as busy:
-            seconds = "a second" if busy.retry_after == 1 else f"{busy.retry_after} seconds"
-            reason = f"too many requests are waiting: try again in {seconds}"
-            await refuse(503, reason, {"Retry-After": f"{busy.retry_after}"})
+            if not started:
+                await busy_refusal(busy)(scope, receive, guarded_send)
         except asyncio.CancelledError:  # Ctrl-C, and the model took too long to wait for
             await refuse(503, "the program is being ended: start `fine demo` again")
         except Exception as problem:
@@ -97,7 +99,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = bytearray()
-        counted = 0
+        counted, largest = 0, _largest(scope)
         try:
             # The body is read here, up to the limit, whatever length it claims to have.
             more = True
@@ -107,7 +109,7 @@ class Guard:
                     raise LeftError
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
-                if len(body) > LARGEST_BODY:
+                if len(body) > largest:
                     raise TooLargeError
                 if len(body) > SMALL_BODY:
                     self.held += len(body) - counted
@@ -121,6 +123,11 @@ class Guard:
                 await self.app(scope, _replay(bytes(body), receive), send)
         finally:
             self.held -= counted
+
+
+def _largest(scope: Scope) -> int:
+    """Bytes that a request may have."""
+    return LARGEST_UPLOAD if scope["path"] == UPLOADS else LARGEST_BODY
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

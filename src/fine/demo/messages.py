@@ -4,11 +4,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fine.demo.photos import LONGEST_PHOTO, MOST_PHOTOS
 from fine.demo.wire import LONGEST_TEXT
 
 Png = Annotated[
     str,
     Field(max_length=LONGEST_TEXT, description="a PNG as a data URL, or its bytes as base64"),
+]
+PhotoText = Annotated[
+    str,
+    Field(max_length=LONGEST_PHOTO, description="an image as a data URL, or its bytes as base64"),
 ]
 Name = Annotated[str, Field(max_length=200)]
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -37,11 +42,27 @@ class Puzzle(StrictModel):
     choices: list[Png] = Field(min_length=2, max_length=8)
 
 
-class Solved(BaseModel):
-    """The choice of a model, and the probability of each."""
+class Found(BaseModel):
+    """A rule that was found on the pixels of the example."""
+
+    words: str = Field(description="what it does, in plain words")
+    label: str = Field(description="its name and parameters, with their errors")
+
+
+class Reasons(BaseModel):
+    """Why a choice was taken."""
+
+    rule: Found | None = Field(description="null if no rule explains the pixels of the example")
+    verified: bool = Field(description="whether that rule makes exactly the choice that was taken")
+    doubts: list[str] = Field(description="what speaks against any answer; empty: it stands")
+
+
+class Solved(Reasons):
+    """The choice that was taken, and the probability of each."""
 
     index: int
     probabilities: list[Probability]
+    model_probabilities: list[Probability] = Field(description="what the network alone says")
 
 
 class Play(StrictModel):
@@ -70,25 +91,59 @@ class Choice(BaseModel):
     )
     words: str = Field(description="the rules that made it, in words")
     probability: Probability
+    model_probability: Probability = Field(description="what the network alone says")
 
 
 class Named(BaseModel):
-    """A rule, and how probable the model finds it."""
+    """A rule, and how probable it is."""
 
     family: str
     words: str
     probability: Probability
 
 
-class Played(BaseModel):
-    """The model's answer to what is on the page."""
+class Played(Reasons):
+    """The answer to what is on the page."""
 
     y: Png
     choices: list[Choice]
     picked: int
-    named: list[Named]
-    drawn: Png = Field(description="its answer without choices: x' under the first named rule")
+    named: list[Named] = Field(description="a rule that was found on the pixels is the first")
+    model_named: list[Named] = Field(description="the rules that the network alone names")
+    drawn: Png = Field(description="the answer without choices: x' under the first named rule")
     place: tuple[float, float] = Field(description="of the composed function, on the map")
+
+
+class Example(StrictModel):
+    """A before, an after, and images to which the same is to be done."""
+
+    before: PhotoText
+    after: PhotoText
+    images: list[PhotoText] = Field(default=[], max_length=MOST_PHOTOS)
+    anyway: bool = Field(
+        default=False, description="whether to draw although no rule explains the example"
+    )
+
+
+class DrawnPhoto(BaseModel):
+    """An image under the rule, at its size."""
+
+    image: str = Field(description="a PNG or JPEG as a data URL; empty if there is an error")
+    width: int
+    height: int
+    error: str = Field(description="why it could not be drawn; empty if it is there")
+
+
+class Applied(BaseModel):
+    """The rule behind an example, and what it makes of other images."""
+
+    rule: str = Field(description="its name and parameters, with their errors")
+    unexplained: float = Field(description="the part of the example that it leaves unexplained")
+    explained: bool = Field(description="if not, nothing is drawn unless it is asked for anyway")
+    doubts: list[str]
+    canvas: str = Field(description="keep: results keep the size; expand: nothing is cut off")
+    background: str = Field(description="of what is uncovered, as in the example; may be empty")
+    images: list[DrawnPhoto]
 
 
 class RandomImage(BaseModel):
@@ -116,12 +171,13 @@ class QuizChoice(StrictModel):
     choice: int = Field(ge=0, le=3)
 
 
-class QuizResult(BaseModel):
+class QuizResult(Reasons):
     """The right choice, and the model's."""
 
     right: int = Field(description="the place of the right choice")
     picked: int = Field(description="the place of the model's choice")
     probabilities: list[Probability]
+    model_probabilities: list[Probability] = Field(description="what the network alone says")
     kinds: list[str]
     words: str = Field(description="the hidden rule")
 

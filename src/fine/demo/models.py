@@ -1,7 +1,7 @@
 """The models of a page. Requests to them that arrive together are answered in one batch.
 
 models = Models(["all-glyphs"])
-scores = await models.score("all-glyphs", images)        # x, y, x' and k choices -> (k,)
+answer = await models.solve("all-glyphs", puzzle)        # as fine.solve gives it
 images = await models.work(read, texts)                  # anything else that takes milliseconds
 await models.prepare(images_of, "mnist", size=32)        # what takes seconds once, and is kept
 
@@ -17,23 +17,28 @@ from typing import ParamSpec, TypeVar
 
 from torch import Tensor
 
+from fine.demo.admission import TooBusyError
 from fine.demo.batching import MOST, Batcher
 from fine.demo.caching import key_of
 from fine.demo.solver import (
-    Answer,
     ExplainRequest,
     Explanation,
     ModelRequest,
-    ScoreRequest,
+    Reply,
     Solver,
+    SolveRequest,
     answer_all,
 )
 from fine.errors import FineError, unknown
+from fine.inference import Answer, PuzzleImages
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 _THREADS = 2
 """Threads for work on images, and as many for what takes long; more would only take turns."""
+
+_LONG_AT_ONCE, _LONG_SECONDS = 4, 3
+"""Calls that take seconds, at a time, and how many seconds each takes."""
 
 
 class Models:
@@ -43,11 +48,13 @@ class Models:
         if not models:
             raise FineError("a demo needs at least one model: name one, such as all-glyphs")
         self._solvers = {solver.name: solver for solver in map(Solver.load, models)}
-        self.batcher: Batcher[ModelRequest, Answer] = Batcher(
+        self.batcher: Batcher[ModelRequest, Reply] = Batcher(
             functools.partial(answer_all, self._solvers), most=most
         )
         self._quick = ThreadPoolExecutor(_THREADS, thread_name_prefix="quick")
         self._slow = ThreadPoolExecutor(_THREADS, thread_name_prefix="slow")
+        self._long = ThreadPoolExecutor(1, thread_name_prefix="long")
+        self._long_waiting = 0
         self._prepared: set[Hashable] = set()
         self._closed = False
 
@@ -68,6 +75,21 @@ class Models:
         """Call a function on another thread."""
         return await self._run(self._quick, functools.partial(function, *arguments, **options))
 
+    async def long_work(
+        self,
+        function: Callable[Arguments, Result],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Result:
+        """Call a function that takes seconds; TooBusyError if too many others are to be called."""
+        if self._long_waiting >= _LONG_AT_ONCE:
+            raise TooBusyError(_LONG_SECONDS * self._long_waiting)
+        self._long_waiting += 1
+        try:
+            return await self._run(self._long, functools.partial(function, *arguments, **options))
+        finally:
+            self._long_waiting -= 1
+
     async def prepare(
         self,
         function: Callable[Arguments, object],
@@ -85,13 +107,14 @@ class Models:
         self._closed = True
         for threads in (self._slow, self._quick):
             threads.shutdown(cancel_futures=True)
+        self._long.shutdown(wait=False, cancel_futures=True)
         self.batcher.close()
 
-    async def score(self, model: str, images: Tensor) -> Tensor:
-        """x, y, x' and k choices (3 + k, channels, size, size) -> their probabilities (k,)."""
-        scores = await self._ask(ScoreRequest(model, images))
-        assert isinstance(scores, Tensor)
-        return scores
+    async def solve(self, model: str, puzzle: PuzzleImages) -> Answer:
+        """The library's answer to a puzzle."""
+        answer = await self._ask(SolveRequest(model, puzzle))
+        assert isinstance(answer, Answer)
+        return answer
 
     async def explain(self, model: str, pair: Tensor, *, map: str, most: int) -> Explanation:
         """Up to ``most`` rules for x and y (2, channels, size, size), and a place on a map."""
@@ -99,7 +122,7 @@ class Models:
         assert isinstance(explanation, Explanation)
         return explanation
 
-    async def _ask(self, request: ModelRequest) -> Answer:
+    async def _ask(self, request: ModelRequest) -> Reply:
         if self._closed:
             raise asyncio.CancelledError
         return await self.batcher.ask(request)

@@ -10,14 +10,15 @@ from torch import Tensor
 from fine.demo.choices import Option, make_choices, possible_choices
 from fine.demo.messages import Choice, Named, Play, Played, Puzzle, Solved
 from fine.demo.models import Models
+from fine.demo.reasons import reasons_of
 from fine.demo.solver import Explanation, Solver
 from fine.demo.sources import images_of
-from fine.demo.steps import rule_of
-from fine.demo.wire import read_png, write_png
-from fine.demo.wording import in_words
+from fine.demo.steps import found_in_words, rule_of
+from fine.demo.wire import png_content, write_png
 from fine.errors import FineError
 from fine.images import Images
-from fine.inference import NamedRule, PuzzleImages
+from fine.inference import Answer, NamedRule, PuzzleImages
+from fine.inference.naming import with_first
 from fine.rules import Rule, apply_rules
 
 _SHOWN = 3
@@ -34,9 +35,14 @@ def routes(models: Models) -> APIRouter:
     async def solve(puzzle: Puzzle) -> Solved:
         """Which choice is to x' as y is to x."""
         solver = models[puzzle.model]
-        images = await models.work(_read, solver, puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
-        scores = await models.score(solver.name, images)
-        return Solved(index=int(scores.argmax()), probabilities=scores.tolist())
+        images = await models.work(_read, puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
+        answer = await models.solve(solver.name, images)
+        return Solved(
+            index=answer.index,
+            probabilities=list(answer.probabilities),
+            model_probabilities=list(answer.model_probabilities),
+            **reasons_of(answer),
+        )
 
     @router.post("/play")
     async def play(shown: Play) -> Played:
@@ -54,29 +60,26 @@ def routes(models: Models) -> APIRouter:
             pair = torch.stack((x, y))
             return models.explain(solver.name, pair, map=shown.map, most=_CANDIDATES)
 
-        def score(options: Sequence[Option]) -> Awaitable[Tensor]:
-            puzzle = torch.stack((x, y, new, *(option.image for option in options)))
-            return models.score(solver.name, puzzle)
+        def solve(options: Sequence[Option]) -> Awaitable[Answer]:
+            choices = tuple(option.image for option in options)
+            return models.solve(solver.name, PuzzleImages(x, y, new, choices))
 
         if rules:
             options = await models.work(_choices, solver, shown.source, new, rules, seed=shown.seed)
-            explanation, scores = await asyncio.gather(explain(), score(options))
+            explanation, answer = await asyncio.gather(explain(), solve(options))
         else:  # the choices depend on the explanation
             explanation = await explain()
             options = await models.work(possible_choices, new, explanation.rules, seed=shown.seed)
-            scores = await score(options)
-        return await models.work(_played, y, new, options, scores, explanation)
+            answer = await solve(options)
+        return await models.work(_played, y, new, options, answer, explanation)
 
     return router
 
 
-def _read(
-    solver: Solver, x: str, y: str, new: str, choices: Sequence[str] = ()
-) -> Tensor:  # (3 + k, channels, size, size)
-    """PNGs as the model sees them."""
-    shown = [read_png(choice) for choice in choices]
-    images = PuzzleImages(read_png(x), read_png(y), read_png(new), tuple(shown))
-    return images.prepared(solver.model)
+def _read(x: str, y: str, new: str, choices: Sequence[str] = ()) -> PuzzleImages:
+    """PNGs as the library reads them from files."""
+    shown = [png_content(choice) for choice in choices]
+    return PuzzleImages.read(png_content(x), png_content(y), png_content(new), shown)
 
 
 def _shown(
@@ -84,7 +87,7 @@ def _shown(
 ) -> tuple[Tensor, Tensor, Tensor]:  # (channels, size, size) each
     """x, y and x'; y is made by the rules, if there are any."""
     drawn_y = shown.x if shown.y is None else shown.y
-    x, y, new = _read(solver, shown.x, drawn_y, shown.new)
+    x, y, new = _read(shown.x, drawn_y, shown.new).prepared(solver.model)
     return x, apply_rules(x, rules) if rules else y, new
 
 
@@ -100,26 +103,31 @@ def _source_images(solver: Solver, source: str) -> Images:
 
 
 def _played(
-    y: Tensor, new: Tensor, options: Sequence[Option], scores: Tensor, explanation: Explanation
+    y: Tensor, new: Tensor, options: Sequence[Option], answer: Answer, explanation: Explanation
 ) -> Played:
     choices = [
         Choice(
             image=write_png(option.image),
             kind=option.kind,
             words=option.words,
-            probability=probability,
+            probability=answer.probabilities[place],
+            model_probability=answer.model_probabilities[place],
         )
-        for option, probability in zip(options, scores.tolist(), strict=True)
+        for place, option in enumerate(options)
     ]
+    rules = with_first(answer.rule, explanation.rules)
     return Played(
         y=write_png(y),
         choices=choices,
-        picked=int(scores.argmax()),
-        named=[_named(entry) for entry in explanation.rules[:_SHOWN]],
-        drawn=write_png(apply_rules(new, [explanation.rules[0].rule])),
+        picked=answer.index,
+        named=[_named(entry) for entry in rules[:_SHOWN]],
+        model_named=[_named(entry) for entry in explanation.rules[:_SHOWN]],
+        drawn=write_png(apply_rules(new, rules[0].rules)),
         place=explanation.place,
+        **reasons_of(answer),
     )
 
 
 def _named(entry: NamedRule) -> Named:
-    return Named(family=entry.family, words=in_words(entry.rule), probability=entry.probability)
+    words = found_in_words(entry)
+    return Named(family=entry.family, words=words, probability=entry.probability)

@@ -7,11 +7,13 @@ from torch import Tensor
 
 from fine.demo.messages import Name, QuizChoice, QuizPuzzle, QuizResult
 from fine.demo.models import Models
+from fine.demo.reasons import reasons_of
 from fine.demo.solver import Solver
 from fine.demo.sources import PUZZLES, quiz_of
 from fine.demo.wire import write_png
 from fine.demo.wording import in_words
 from fine.errors import FineError
+from fine.inference import PuzzleImages
 from fine.puzzles import KINDS, Puzzles, Renderer
 
 
@@ -37,18 +39,21 @@ def routes(models: Models) -> APIRouter:
         return await models.work(_puzzle, solver, source, number)
 
     @router.post("/{source}/{number}")
-    async def answer(source: Name, number: int, chosen: QuizChoice) -> QuizResult:
+    async def result(source: Name, number: int, chosen: QuizChoice) -> QuizResult:
         """The right choice, and the choice of the model."""
         solver = models[chosen.model]
         await models.prepare(_quiz, solver, source)
         rendered = await models.work(_render, solver, source, number)
-        scores = await models.score(solver.name, rendered.images)
+        x, y, new, *choices = rendered.images
+        answer = await models.solve(solver.name, PuzzleImages(x, y, new, tuple(choices)))
         return QuizResult(
             right=rendered.right,
-            picked=int(scores.argmax()),
-            probabilities=scores.tolist(),
+            picked=answer.index,
+            probabilities=list(answer.probabilities),
+            model_probabilities=list(answer.model_probabilities),
             kinds=rendered.kinds,
             words=rendered.words,
+            **reasons_of(answer),
         )
 
     return router

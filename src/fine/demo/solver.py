@@ -1,4 +1,4 @@
-"""One model and all that the page needs of it: scores of choices, rules by name, places on maps."""
+"""One model and all that the page needs of it: answers, rules by name, places on maps."""
 
 import functools
 from collections.abc import Sequence
@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from fine.demo.caching import made_once
 from fine.demo.page_map import PageMap, make_page_map
 from fine.demo.sources import images_of
 from fine.errors import FineError, unknown
-from fine.inference import NamedRule, function
-from fine.models.finite import check_finite
+from fine.inference import Answer, NamedRule, PuzzleImages, function, solve_many
 from fine.models.paper import FINE
 from fine.pretrained import load, names, trained_on
 from fine.rules import RuleSet, rule_set, tested_families
@@ -24,13 +22,21 @@ EVERYTHING = "all"
 _ON_SHARED_MAP, _ON_OWN_MAP = 60, 240  # functions of a family
 _KEPT = 256  # maps: more than there are, so that visitors cannot push out each other's
 
+_ON_PAGE = {
+    "any-translation": "translation",
+    "any-rotation": "rotation",
+    "any-scale": "scale",
+    "any-shear": "shear",
+    "square": "reflection",
+}
+"""Families with parameters between those of a grid, and the ones that the page offers instead."""
 
-class ScoreRequest(NamedTuple):
-    """How probable is each choice?"""
+
+class SolveRequest(NamedTuple):
+    """Which choice is it?"""
 
     model: str
-    images: Tensor
-    """(3 + k, channels, size, size): x, y, x' and the choices."""
+    puzzle: PuzzleImages
 
 
 class ExplainRequest(NamedTuple):
@@ -52,8 +58,8 @@ class Explanation(NamedTuple):
     place: tuple[float, float]
 
 
-ModelRequest = ScoreRequest | ExplainRequest
-Answer = Tensor | Explanation
+ModelRequest = SolveRequest | ExplainRequest
+Reply = Answer | Explanation
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +94,9 @@ class Solver:
     def rules(self) -> RuleSet:
         return rule_set(self.rules_name)
 
-    @torch.no_grad()
-    def score(self, puzzles: Tensor) -> Tensor:  # (b, 3 + k, channels, size, size) -> (b, k)
-        """The probability of each choice."""
-        return check_finite(self.model(puzzles).softmax(1))
+    def solve(self, puzzles: Sequence[PuzzleImages]) -> list[Answer]:
+        """The answers that the library gives; the network sees all puzzles in one batch."""
+        return solve_many(self.model, puzzles)
 
     def explain(self, request: ExplainRequest) -> Explanation:
         """The rules nearest to the composed function, and its place on the map."""
@@ -122,21 +127,20 @@ def _rules_on_page(model: str) -> str:
     if task is None:
         return EVERYTHING
     trained, _, _ = (task.test_rules or task.rules).partition(":")
-    families = [name for name in rule_set(trained).families if name in tested_families()]
-    return "+".join(families) or EVERYTHING
+    known = {_ON_PAGE.get(name, name) for name in rule_set(trained).families}
+    return "+".join(name for name in tested_families() if name in known) or EVERYTHING
 
 
-def answer_all(solvers: dict[str, Solver], requests: Sequence[ModelRequest]) -> list[Answer]:
-    """Answers in the order of the requests; puzzles of one model and shape are scored together."""
-    answers: dict[int, Answer] = {}
-    puzzles: dict[tuple[str, int], dict[int, Tensor]] = {}
+def answer_all(solvers: dict[str, Solver], requests: Sequence[ModelRequest]) -> list[Reply]:
+    """Replies in the order of the requests; puzzles of one model are solved together."""
+    replies: dict[int, Reply] = {}
+    puzzles: dict[str, dict[int, PuzzleImages]] = {}
     for number, request in enumerate(requests):
-        if isinstance(request, ScoreRequest):
-            group = puzzles.setdefault((request.model, len(request.images)), {})
-            group[number] = request.images
+        if isinstance(request, SolveRequest):
+            puzzles.setdefault(request.model, {})[number] = request.puzzle
         else:
-            answers[number] = solvers[request.model].explain(request)
-    for (model, _), group in puzzles.items():
-        scores = solvers[model].score(torch.stack(list(group.values())))
-        answers.update(zip(group, scores, strict=True))
-    return [answers[number] for number in range(len(requests))]
+            replies[number] = solvers[request.model].explain(request)
+    for model, group in puzzles.items():
+        answers = solvers[model].solve(list(group.values()))
+        replies.update(zip(group, answers, strict=True))
+    return [replies[number] for number in range(len(requests))]

@@ -7,6 +7,7 @@ from fine.demo.messages import Control, Step
 from fine.demo.wording import PARAMETERS, in_words
 from fine.errors import FineError, unknown
 from fine.geometry.warp import pixel_points
+from fine.inference import NamedRule
 from fine.rules import Family, Rule, source_points, tested_families
 
 FREE = {"translation": (-9, 9), "rotation": (0, 360), "shear": (-60, 60), "scale": (0.5, 1.25)}
@@ -54,6 +55,15 @@ def in_one_sentence(rules: Sequence[Rule]) -> str:
     """Several rules in words, without those that do nothing; the first, if none does anything."""
     active = [rule for rule in rules if not _is_identity(rule)]
     return ", then ".join(in_words(rule) for rule in active or rules[:1])
+
+
+def found_in_words(entry: NamedRule) -> str:
+    """What a rule does that may have been found between those of a grid."""
+    rounded = [
+        Rule(rule.family, tuple(round(value, 2) for value in rule.parameters))
+        for rule in entry.rules
+    ]
+    return in_one_sentence(rounded)
 
 
 def _is_identity(rule: Rule) -> bool:

@@ -23,6 +23,11 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 def read_png(text: str) -> Tensor:  # (channels, side, side)
     """A PNG as base64, with or without the prefix of a data URL -> brightness in 0..1."""
+    return read_image(png_content(text))
+
+
+def png_content(text: str) -> bytes:
+    """The bytes of a PNG that is not too large; its pixels have not been looked at."""
     if len(text) > LONGEST_TEXT:
         raise FineError(
             f"the image has {len(text):,} characters: send a PNG of at most {LONGEST_TEXT:,} as "
@@ -40,7 +45,7 @@ def read_png(text: str) -> Tensor:  # (channels, side, side)
             f"the image is {width:,} × {height:,} pixels: send one of at most "
             f"{LARGEST_SIDE} × {LARGEST_SIDE}"
         )
-    return read_image(content)
+    return content
 
 
 def _size(content: bytes) -> tuple[int, int]:

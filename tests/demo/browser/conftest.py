@@ -41,7 +41,7 @@ def open_page(browser, address):
 
     def watch(page) -> None:
         def on_request(request) -> None:
-            if not request.url.startswith((address, "data:")):
+            if not request.url.startswith((address, "data:", "blob:")):
                 complaints.append(request.url)
 
         def on_response(response) -> None:

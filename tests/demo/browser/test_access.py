@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from support.browser import ink
+from support.browser import BEYOND_THE_EDGE, NAMELESS, POOR_CONTRAST, TOO_SMALL, ink
 
 pytestmark = pytest.mark.browser
 
@@ -51,14 +51,6 @@ def test_a_pad_a_rule_and_a_tab_work_by_keyboard(open_page):
     page.wait_for_selector("#options button:enabled")
 
 
-BEYOND_THE_EDGE = """all => all
-  .filter((one) => one.getBoundingClientRect().right > 376)
-  .map(({ outerHTML }) => outerHTML.slice(0, 80))"""
-TOO_SMALL = """all => all
-  .filter((one) => one.getBoundingClientRect().height < 28)
-  .map(({ textContent }) => textContent)"""
-
-
 @pytest.mark.parametrize(
     ("path", "ready"), [("/", "#choices .picked"), ("/#quiz", "#options button:enabled")]
 )
@@ -68,6 +60,8 @@ def test_a_phone_shows_all_of_it(open_page, path, ready):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert page.locator("main *:visible:not(svg *)").evaluate_all(BEYOND_THE_EDGE) == []
     assert page.locator("main button:visible:not(.link)").evaluate_all(TOO_SMALL) == []
+    assert page.locator("kbd:visible:not(.options kbd)").count() == 0
+    assert "press" not in page.inner_text("main")
 
 
 def test_a_finger_draws(open_page):
@@ -98,46 +92,12 @@ def test_the_theme_is_the_system_s_until_the_visitor_chooses(open_page):
     assert brightness(open_page(color_scheme="light")) > 200
 
 
-POOR_CONTRAST = """() => {
-  const parts = (colour) => colour.match(/[0-9.]+/g).map(Number);
-  const linear = (value) =>
-    value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  const light = (colour) => {
-    const [red, green, blue] = parts(colour).map((value) => linear(value / 255));
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const ground = (one) => {
-    const colour = getComputedStyle(one).backgroundColor;
-    return (parts(colour)[3] ?? 1) > 0 ? colour : ground(one.parentElement);
-  };
-  const hasText = (one) =>
-    [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-  const contrast = (one) => {
-    const colours = [getComputedStyle(one).color, ground(one)];
-    const [dark, bright] = colours.map(light).sort((a, b) => a - b);
-    return (bright + 0.05) / (dark + 0.05);
-  };
-  return [...document.querySelectorAll(":is(header, main, footer) :not(svg *, .unseen)")]
-    .filter((one) => one.checkVisibility() && hasText(one) && contrast(one) < 4.5)
-    .map((one) => [contrast(one), one.textContent.trim().slice(0, 30)]);
-}"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_both_themes(open_page, scheme):
     """The contrast of every text with its background, by WCAG's formula, is at least 4.5."""
     page = open_page(color_scheme=scheme)
     page.wait_for_selector("#choices .picked")
     assert page.evaluate(POOR_CONTRAST) == []
-
-
-NAMELESS = """() => {
-  const named = (one) => one.getAttribute("aria-label") || one.labels?.length
-    || one.textContent.trim() || one.title;
-  return [...document.querySelectorAll("button, select, input, canvas, [role=img]")]
-    .filter((one) => one.checkVisibility() && !named(one))
-    .map(({ outerHTML }) => outerHTML);
-}"""
 
 
 def test_a_screen_reader_gets_every_name_and_every_answer(open_page):

@@ -144,3 +144,23 @@ def test_a_server_that_stays_busy_is_not_asked_for_ever(failing_page):
     )
     page.locator("#again").click()
     expect(page.locator("#trouble")).to_contain_text("Please try again in a minute")
+
+
+def test_the_right_choice_is_not_always_in_the_same_place(open_page):
+    page = open_page()
+    page.wait_for_selector("#choices .picked")
+    places = set()
+    for family in ("reflection", "scale", "wave", "shear", "swap", "fisheye", "rotation") * 2:
+        with page.expect_response("**/api/play") as answered:
+            pick(page, family)
+        kinds = [choice["kind"] for choice in answered.value.json()["choices"]]
+        places.add(kinds.index("right"))
+    assert len(places) > 1  # all alike: once in 4 ** 13 runs
+
+
+def test_the_page_says_how_an_answer_was_made(open_page):
+    page = open_page()
+    pick(page, "reflection")
+    expect(page.locator("#reason")).to_contain_text("Checked on the pixels: ")
+    expect(page.locator("#reason")).to_contain_text("The network by itself: ")
+    expect(page.locator("#doubts")).to_be_hidden()

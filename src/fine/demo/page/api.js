@@ -16,6 +16,9 @@ export const KINDS = {
   possible: "",
 };
 
+// What speaks against an answer, as one line.
+export const doubtful = (doubts) => doubts.length ? `In doubt: ${doubts.join("; ")}.` : "";
+
 export async function ask(path, body) {
   const headers = { "Content-Type": "application/json" };
   const options = body && { method: "POST", headers, body: JSON.stringify(body) };

@@ -4,6 +4,7 @@ import { ask, Refused, say } from "./api.js";
 import { get } from "./elements.js";
 import { Play } from "./play.js";
 import { Quiz } from "./quiz.js";
+import { Yours } from "./yours.js";
 
 const trouble = {
   async around(action) {
@@ -40,19 +41,21 @@ function setUpTabs(shown) {
       other.tabIndex = is ? 0 : -1;
       get(other.getAttribute("aria-controls")).hidden = !is;
     }
-    location.hash = tab.getAttribute("aria-controls");
+    location.hash = document.body.dataset.view = tab.getAttribute("aria-controls");
     shown(tab.getAttribute("aria-controls"));
   };
   for (const tab of tabs) {
     tab.addEventListener("click", () => show(tab));
     tab.addEventListener("keydown", ({ key }) => {
       if (key !== "ArrowLeft" && key !== "ArrowRight") return;
-      const other = tabs[1 - tabs.indexOf(tab)];
+      const step = key === "ArrowRight" ? 1 : tabs.length - 1;
+      const other = tabs[(tabs.indexOf(tab) + step) % tabs.length];
       other.focus();
       show(other);
     });
   }
-  if (location.hash === "#quiz") show(tabs[1]);
+  const asked = tabs.find((tab) => location.hash === `#${tab.getAttribute("aria-controls")}`);
+  if (asked && asked !== tabs[0]) show(asked);
 }
 
 setUpTheme();
@@ -81,6 +84,7 @@ await trouble.around(async () => {
   };
   get("model").addEventListener("change", changed);
   get("source").addEventListener("change", changed);
+  new Yours(trouble);
   setUpTabs((view) => view === "quiz" && startQuiz());
   await changed();
   document.body.dataset.ready = "";

@@ -1,12 +1,13 @@
 // The play view: whenever something changes, the model answers again.
 
-import { ask, KINDS, latest } from "./api.js";
+import { ask, doubtful, KINDS, latest } from "./api.js";
 import { get, image, make } from "./elements.js";
 import { FunctionMap } from "./map.js";
 import { Pad } from "./pad.js";
 import { Rules } from "./rules.js";
 
 const LETTERS = "ABCD";
+const anySeed = () => Math.floor(Math.random() * 2 ** 32);
 const percent = (share) =>
   share > 0.995 ? "100 %" : share < 0.005 ? "0 %" : `${Math.round(share * 100)} %`;
 const bar = (share) => {
@@ -17,7 +18,7 @@ const bar = (share) => {
 
 export class Play {
   constructor(about, settings, trouble) {
-    Object.assign(this, { about, settings, trouble, seed: 1, mapOf: "all" });
+    Object.assign(this, { about, settings, trouble, seed: anySeed(), mapOf: "all" });
     const changed = () => this.refresh();
     const size = about.size;
     this.x = new Pad(get("x"), { size, label: "First image", changed });
@@ -32,7 +33,7 @@ export class Play {
     this.map = new FunctionMap(get("map"), about.families);
     this.refresh = latest(
       () => this.answer(), (busy) => get("play").setAttribute("aria-busy", busy));
-    get("again").addEventListener("click", () => { this.seed += 1; this.refresh(); });
+    get("again").addEventListener("click", () => { this.seed = anySeed(); this.refresh(); });
     get("map-all").addEventListener("click", () => this.showMap("all"));
     get("map-one").addEventListener("click", () =>
       this.showMap(this.rules.family?.name ?? this.likely ?? "all"));
@@ -83,6 +84,8 @@ export class Play {
     get("figure-y").querySelector(".tools").hidden = !byHand;
     get("happened").hidden = byHand;
     get("y-caption").textContent = byHand ? "Draw the change" : "Change it";
+    if (this.kind !== this.rules.kind) this.seed = anySeed(); // the right choice moves, too
+    this.kind = this.rules.kind;
     if (this.mapOf !== "all" && this.rules.family) this.showMap(this.rules.family.name);
     this.refresh();
   }
@@ -124,7 +127,7 @@ export class Play {
     });
   }
 
-  show({ y, choices, picked, named, drawn, place }, mapOf) {
+  show({ y, choices, picked, named, drawn, place, ...reasons }, mapOf) {
     const [first] = named, right = choices.findIndex(({ kind }) => kind === "right");
     const words = choices[right]?.words ?? "";
     get("y").src = y;
@@ -139,10 +142,14 @@ export class Play {
       this.choice(choice, LETTERS[number], number === picked)));
     const verdict = this.verdict(picked, right);
     get("verdict").textContent = verdict;
+    get("reason").textContent = this.reason(choices, picked, reasons);
+    get("doubts").textContent = doubtful(reasons.doubts);
+    get("doubts").hidden = !reasons.doubts.length;
     get("spoken").textContent = `The model thinks the first image was ${first.words}, ` +
-      `${percent(first.probability)} sure. ${verdict}`;
-    this.likely = first.family;
-    if (mapOf === this.mapOf) this.mark(place, first); // or else another map is on its way
+      `${percent(first.probability)} sure. ${verdict} ${get("doubts").textContent}`;
+    const [likely] = reasons.model_named; // of a family that is on the map
+    this.likely = likely.family;
+    if (mapOf === this.mapOf) this.mark(place, likely); // or else another map is on its way
   }
 
   choice({ image: shown, kind, words, probability }, letter, picked) {
@@ -152,6 +159,18 @@ export class Play {
       make("p", "", make("b", "", letter), make("span", "", percent(probability))),
       bar(probability),
       make("small", kind === "right" ? "right" : "", note));
+  }
+
+  // How the answer was made.
+  reason(choices, picked, { rule, verified }) {
+    const own = choices.map(({ model_probability }) => model_probability);
+    const best = own.indexOf(Math.max(...own));
+    const network = `The network by itself: ${LETTERS[best]}, ${percent(own[best])}.`;
+    if (verified)
+      return `Checked on the pixels: ${rule.label} makes exactly ${LETTERS[picked]}. ${network}`;
+    if (rule)
+      return `Found on the pixels: ${rule.label}. It makes no single one of the four. ${network}`;
+    return `No known rule explains the pixels. ${network}`;
   }
 
   verdict(picked, right) {

@@ -1,6 +1,6 @@
 // The quiz: the same puzzle for a person and for the model, and the score of both.
 
-import { ask, KINDS } from "./api.js";
+import { ask, doubtful, KINDS } from "./api.js";
 import { get, image, make } from "./elements.js";
 
 export class Quiz {
@@ -33,7 +33,7 @@ export class Quiz {
       get("next").hidden = true;
       if (focused) get("options").querySelector("button").focus({ preventScroll: true });
       const keys = ["1", "2", "3", "4"].flatMap((key) => [" ", make("kbd", "", key)]);
-      get("result").replaceChildren("Pick one, or press", ...keys, ".");
+      get("result").replaceChildren("Pick one", make("span", "by-key", ", or press", ...keys), ".");
       Object.assign(this, { path, open: true });
     });
   }
@@ -58,7 +58,7 @@ export class Quiz {
     });
   }
 
-  show(place, { right, picked, probabilities, kinds, words }) {
+  show(place, { right, picked, probabilities, kinds, words, doubts }) {
     [...get("options").children].forEach((entry, number) => {
       const button = entry.firstChild;
       button.disabled = true;
@@ -74,7 +74,7 @@ export class Quiz {
     this.tally();
     const sure = Math.round(probabilities[picked] * 100);
     get("result").textContent = `${this.verdict(place === right, picked === right)} ` +
-      `The first image was ${words}; the model was ${sure} % sure of ${picked + 1}.`;
+      `The first image was ${words}; the model was ${sure} % sure of ${picked + 1}. ${doubtful(doubts)}`;
     get("next").hidden = false;
     get("next").focus({ preventScroll: true });
   }
