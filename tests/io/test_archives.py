@@ -93,10 +93,11 @@ def header(kind: bytes, size: int) -> bytes:
         (tarred([("a", tarfile.REGTYPE, bytes(2_000_000))]), "100 members or 1,000,000 bytes"),
         (tarred([("a", tarfile.REGTYPE, b"")] * 101), "100 members or 1,000,000 bytes"),
         (gzip.compress(header(tarfile.REGTYPE, 10**12)), "100 members or 1,000,000 bytes"),
+        (gzip.compress(header(tarfile.GNUTYPE_SPARSE, 10**12)), "100 members or 1,000,000 bytes"),
         (gzip.compress(header(tarfile.XHDTYPE, 10**9) + bytes(10**6)), "header of more than"),
         (gzip.compress(header(tarfile.GNUTYPE_LONGNAME, 10**9) + bytes(10**6)), "header of more"),
     ],
-    ids=["large", "many", "lying", "long header", "long name"],
+    ids=["large", "many", "lying", "sparse", "long header", "long name"],
 )
 def test_a_tar_that_would_not_end_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(tarfile.TarError, match=said):

@@ -74,7 +74,9 @@ def _regular_members(
     total = 0
     for number, member in enumerate(archive):
         total += member.size
-        if number >= _MOST_MEMBERS or total > largest:
+        # A sparse member tells its size, and apart from it how much to skip for the next header.
+        skipped = archive.offset - _MOST_MEMBERS * _LONGEST_HEADER
+        if number >= _MOST_MEMBERS or max(total, skipped) > largest:
             raise tarfile.ReadError(f"more than {_MOST_MEMBERS} members or {largest:,} bytes")
         stream.ration += member.size + _LONGEST_HEADER
         if content := archive.extractfile(member) if member.isreg() else None:
