@@ -19,7 +19,7 @@ RULE = FoundRule((), "", (), difference=0.001)
 
 
 @pytest.fixture(scope="module")
-def pictures() -> np.ndarray:
+def photographs() -> np.ndarray:
     """Smooth noise that fills its frame, as a photograph does."""
     rng = np.random.default_rng(0)
     large = [
@@ -31,10 +31,10 @@ def pictures() -> np.ndarray:
 
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_puzzles_of_another_make_are_solved(glyph_model, pictures, kind, near):
+def test_puzzles_of_another_make_are_solved(glyph_model, photographs, kind, near):
     """benchmarks/other_renderers.py has the numbers; here are two of each."""
     for number in (2, 6):
-        made = make_puzzle(kind, "pillow", number=number, near=near, photographs=pictures)
+        made = make_puzzle(kind, "pillow", number=number, near=near, photographs=photographs)
         answer = solve(glyph_model, made.x, made.y, made.new, made.choices)
         assert answer.index == made.answer and answer.verified, number
         assert made.family in ("reflection", "translation") and not answer.doubts
@@ -42,10 +42,10 @@ def test_puzzles_of_another_make_are_solved(glyph_model, pictures, kind, near):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_puzzles_by_scipy_are_solved(glyph_model, pictures, kind):
+def test_puzzles_by_scipy_are_solved(glyph_model, photographs, kind):
     pytest.importorskip("scipy")
     for number in range(5):
-        made = make_puzzle(kind, "scipy", number=number, near=True, photographs=pictures)
+        made = make_puzzle(kind, "scipy", number=number, near=True, photographs=photographs)
         assert solve(glyph_model, made.x, made.y, made.new, made.choices).index == made.answer
 
 

@@ -9,7 +9,7 @@ from fine import FineError, RunConfig, Task, Training, load, train
 from fine.evaluation.calibration import Calibration
 from fine.io.files import read_json
 from fine.pretrained import load_calibration, trained_on
-from fine.pretrained.exporting import export, shared_task
+from fine.pretrained.exporting import export
 from fine.training import Run
 from support.folders_of_models import FILES, answers, edit_config
 
@@ -52,7 +52,8 @@ def test_a_folder_says_what_its_model_was_trained_on(run, tmp_path):
 
 def test_where_the_images_of_a_user_are_is_not_given_away():
     task = replace(Task.preset("folder:/home/me/cats", rules="all"), data_root="/home/me")
-    shared = shared_task(task)
+    task = replace(task, test_images="folder:/home/me/dogs")
+    shared = task.shared()
     assert shared["images"] == "folder" and "/home/me" not in str(shared)
 
 

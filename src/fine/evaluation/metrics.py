@@ -24,8 +24,27 @@ PERIODS = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 """The periods of parameters, for families in which they are lengths or angles."""
 
 
+class Scored:
+    """Answers to puzzles, of which the kind is known; whoever gave them."""
+
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """(n,): 0 right; any other number is a kind of mistake."""
+        raise NotImplementedError
+
+    @property
+    def accuracy(self) -> float:
+        """Share of puzzles answered right; one without an answer counts as wrong."""
+        return float((self.kinds == 0).mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the accuracy (Wilson)."""
+        return wilson(int((self.kinds == 0).sum()), len(self.kinds))
+
+
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Scored):
     """What a model answered, puzzle by puzzle, and what follows from it.
 
     Examples:
@@ -52,16 +71,6 @@ class Evaluation:
     def kinds(self) -> NDArray[np.int64]:
         """(n,): what the model took: 0 right, 1 wrong rule, 2 wrong object, 3 both wrong."""
         return np.take_along_axis(self.puzzles.kinds, self.chosen[:, None], axis=1)[:, 0]
-
-    @property
-    def accuracy(self) -> float:
-        """Share of puzzles answered right."""
-        return float((self.kinds == 0).mean())
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the accuracy (Wilson)."""
-        return wilson(int((self.kinds == 0).sum()), len(self.kinds))
 
     @property
     def mistakes(self) -> dict[str, float]:

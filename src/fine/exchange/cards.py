@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fine.images.mixture import parts_of
 from fine.images.official import OFFICIAL
 from fine.puzzles import KINDS, Puzzles
 from fine.puzzles.task import Task
@@ -104,7 +105,8 @@ def _levels(about: Mapping[str, Any]) -> str:
 
 
 def _licence(task: Task) -> str:
-    sources = [source for source in (task.images, task.test_images) if source in OFFICIAL]
+    named = [*parts_of(task.images), *parts_of(task.test_images)]
+    sources = [source for source in named if source in OFFICIAL]
     if sources:
         return f"The images are from {', '.join(sources)} and have the terms of that source."
     if task.images == "glyphs":

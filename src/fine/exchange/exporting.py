@@ -3,7 +3,7 @@
 export_puzzles(Task.preset("glyphs", rules="rotation"), "out.npz", count=1000)
 """
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +114,9 @@ def _shown(puzzles: Puzzles, count: int) -> tuple[str, ...]:
 
 
 def _public_task(task: Task) -> dict[str, Any]:
-    """A task for others to read: it does not say where files are on this machine."""
-    public = replace(task, images=task.images.partition(":")[0], data_root="")
+    """A task for others to read, by its name if it has one."""
     names = [name for name in PRESETS if _is_preset(task, name)]
-    content = {name: value for name, value in asdict(public).items() if value}
-    return {**({"name": names[0]} if names else {}), **content}
+    return {**({"name": names[0]} if names else {}), **task.shared()}
 
 
 def _is_preset(task: Task, name: str) -> bool:

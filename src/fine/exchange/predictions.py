@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fine.errors import FineError
-from fine.evaluation.metrics import wilson
+from fine.evaluation.metrics import Scored
 from fine.exchange.answer_key import AnswerKey
 from fine.exchange.formats import read_key
 from fine.io.tables import read_table
@@ -39,7 +39,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Predictions:
+class Predictions(Scored):
     """Answers of a program, and how good they are.
 
     Examples:
@@ -62,16 +62,6 @@ class Predictions:
         """(n,): 0 right, 1 wrong rule, 2 wrong object, 3 both wrong, 4 no answer."""
         taken = np.take_along_axis(self.key.kinds, self.chosen[:, None].clip(min=0), axis=1)[:, 0]
         return np.where(self.chosen < 0, _NONE, taken)
-
-    @property
-    def accuracy(self) -> float:
-        """Share of puzzles answered right; one without an answer counts as wrong."""
-        return float((self.kinds == 0).mean())
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the accuracy (Wilson)."""
-        return wilson(int((self.kinds == 0).sum()), len(self.kinds))
 
     @property
     def mistakes(self) -> dict[str, float]:

@@ -13,6 +13,11 @@ from fine.errors import FineError
 from fine.images.images import Images
 
 
+def parts_of(name: str) -> list[str]:
+    """The sources that a name means: one, or those of a mixture. A path may have a + in it."""
+    return [name] if name.startswith("folder:") else name.split("+")
+
+
 def mix(sources: Sequence[Images]) -> Images:
     """The images of all sources, in colour if one of them is."""
     names = [source.name for source in sources]

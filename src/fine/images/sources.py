@@ -15,7 +15,7 @@ from fine.errors import FineError, unknown
 from fine.images import cifar100, cutouts, folder, glyphs, mnist, omniglot
 from fine.images.decoded import decoded_once
 from fine.images.images import Images
-from fine.images.mixture import mix
+from fine.images.mixture import mix, parts_of
 from fine.images.official import OFFICIAL, find_data_root
 from fine.plugins import Plugin, find_plugin, plugin_names
 
@@ -68,8 +68,7 @@ def load_images(name: str, *, size: int = 32, data_root: Path | str | None = Non
     if size not in SIZES:
         sizes = ", ".join(map(str, SIZES))
         raise FineError(f"image size {size} is not offered: choose one of {sizes}")
-    if "+" in name and not name.startswith("folder:"):  # a path may have a + in it
-        parts = name.split("+")
+    if len(parts := parts_of(name)) > 1:
         return mix([load_images(part, size=size, data_root=data_root) for part in parts])
     kind, colon, path = name.partition(":")
     if kind == "folder":

@@ -8,6 +8,7 @@ from typing import Any
 
 from fine.evaluation.metrics import by_family
 from fine.images.letters import LONGEST
+from fine.images.mixture import parts_of
 from fine.images.official import OFFICIAL
 from fine.models import model_config
 from fine.models.hub import CARD
@@ -220,13 +221,8 @@ def _head(task: Task) -> str:
 
 def _described(images: str) -> str:
     """A source of images, or a mixture of several, in words."""
-    *others, last = [_SOURCES.get(part, part) for part in _parts(images)]
+    *others, last = [_SOURCES.get(part, part) for part in parts_of(images)]
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _parts(images: str) -> list[str]:
-    """The sources of a mixture; a folder may have a + in its name."""
-    return [images] if images.startswith("folder:") else images.split("+")
 
 
 def _learned(config: RunConfig) -> str:
@@ -317,7 +313,7 @@ def _chances(result: dict[str, Any]) -> str:
 def _licences(task: Task) -> str:
     if task.shows_strings:
         return "No data of others went into it."
-    named = [*_parts(task.images), *_parts(task.test_images)]
+    named = [*parts_of(task.images), *parts_of(task.test_images)]
     sources = [source for source in named if source in OFFICIAL]
     if sources:
         listed = ", ".join(sources)

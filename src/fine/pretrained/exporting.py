@@ -3,9 +3,7 @@
 export(Path("runs/rotation"), Path("my-model"))      # then fine.load("my-model")
 """
 
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from fine.errors import FineError
 from fine.evaluation.calibration import FILE
@@ -14,7 +12,6 @@ from fine.io.files import read_json, write_json, write_text
 from fine.models.hub import save_model
 from fine.pretrained.cards import card
 from fine.pretrained.loading import holds_run, load, load_calibration
-from fine.puzzles.task import Task
 from fine.training.run import Run
 
 
@@ -48,17 +45,8 @@ def export(run_folder: Path, folder: Path, *, same_family: int = 0) -> None:
     write_text(folder / "README.md", text)
     save_model(model, folder)
     content = read_json(folder / "config.json")
-    write_json(folder / "config.json", {**content, "trained_on": shared_task(config.task)})
+    write_json(folder / "config.json", {**content, "trained_on": config.task.shared()})
     if calibration is None:
         (folder / FILE).unlink(missing_ok=True)  # of another model that was exported here
     else:
         calibration.save(folder / FILE)
-
-
-def shared_task(task: Task) -> dict[str, Any]:
-    """A task for others to read, who may want to teach the model one more rule.
-
-    It does not say where files are on the machine of the one who trained it.
-    """
-    shared = replace(task, images=task.images.partition(":")[0], data_root="")
-    return {name: value for name, value in asdict(shared).items() if value}

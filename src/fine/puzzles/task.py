@@ -5,8 +5,9 @@ train, test = task.training_puzzles(), task.test_puzzles()
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from fine.errors import FineError, unknown
 from fine.images import Images, are_strings, load_images, load_strings
@@ -82,6 +83,12 @@ class Task:
             learned = f"{rules}:seen" if task.test_rules == "unseen" else rules
             return replace(task, rules=learned, test_rules=f"{rules}:{task.test_rules}")
         return replace(task, rules=rules)
+
+    def shared(self) -> dict[str, Any]:
+        """What is set in the task, for others to read: not where files are on this machine."""
+        images, test_images = (name.partition(":")[0] for name in (self.images, self.test_images))
+        public = replace(self, images=images, test_images=test_images, data_root="")
+        return {name: value for name, value in asdict(public).items() if value}
 
     def training_puzzles(
         self, *, seed: int = 0, epoch: int = 0, variant: Variant = PLAIN
