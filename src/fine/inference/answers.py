@@ -33,7 +33,8 @@ Puzzle = tuple[Hints, Hints, Source, Iterable[Source]]
 """x, y, x' and the choices; a `PuzzleImages` is one."""
 
 VERIFIED = 0.97
-"""How sure an answer is that a rule has made to the pixel; measured by `fine benchmark`."""
+"""How sure an answer is, at least, that a rule has made to the pixel: set by hand, below the share
+of such answers that were right (docs/solve.md)."""
 AMBIGUOUS = 0.1
 """If rules that explain the hint make things of x' that differ by more, it shows too little."""
 UNEXPLAINED = 0.2
