@@ -56,6 +56,12 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(reproduce, arg
     assert sorted(Path().rglob("*")) == before
 
 
+def test_rows_whose_names_have_commas_can_be_chosen(reproduce):
+    rows = "fine-nice, new puzzles,fine-mlp, the same puzzles"
+    code, said = reproduce("readings", "--rows", rows, "--images", "glyphs", "--dry-run")
+    assert code == 0 and f"{2 * 5} cells" in said  # five columns of rules
+
+
 def test_experiments_are_listed(reproduce):
     code, said = reproduce()
     names = ("table1", "table4", "figure-memories", "scaling")

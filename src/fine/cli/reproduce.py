@@ -1,6 +1,7 @@
 """`fine reproduce`"""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -154,9 +155,7 @@ class Reproduce:
 
     def _cells(self, experiments: Sequence[Experiment]) -> Sequence[Cell]:
         """The cells that are asked for."""
-        models, columns, rows = (
-            tuple(filter(None, text.split(","))) for text in (self.models, self.columns, self.rows)
-        )
+        models, columns, rows = map(_names, (self.models, self.columns, self.rows))
         places = select(experiments, models=models, columns=columns, rows=rows)
         wanted = cells(places, seeds=self.seeds)
         for cell in wanted:
@@ -238,6 +237,11 @@ def print_comparison(comparison: Comparison) -> None:
         console.print(table, highlight=False)
     for line in caption(comparison):
         say(line)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names separated by commas. A comma before a space is part of a name: "esbn, new puzzles"."""
+    return tuple(filter(None, re.split(r",(?! )", text)))
 
 
 def _two_lines(entry: Entry, with_paper: bool) -> Text:
