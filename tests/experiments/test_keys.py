@@ -32,7 +32,7 @@ FOUND = {
     **{"hints-by-family": 140, "backwards": 56, "chains": 12, "powers": 40, "odd-one-out": 6},
     **{"trained-for-it": 8, "noticing": 21, "refusing": 7, "calibration": 4, "slots": 54},
     **{"figure-map": 2, "strings": 8, "continual": 8, "memory": 14},
-    **{"since-2021": 0, "since-2021-unseen": 0},
+    **{"same-budget": 0, "same-budget-cifar100": 0, "same-budget-unseen": 0},
 }
 """Cells of each experiment that have been run: at least so many records are in the ledger."""
 

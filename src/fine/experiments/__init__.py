@@ -4,7 +4,7 @@ experiment = make_experiment("table1")
 print(markdown(compare(experiment, Ledger(Path("results/ledger")))))
 
 What is in a table: catalogue.py, with paper_tables.py, probe_tables.py, extensions.py and
-since_2021.py.
+same_budget.py.
 A cell, its key and its result: cells.py, keys.py, ledger.py. How cells run: runner.py,
 executors.py, worker.py and, for probes, measures.py. Results beside the paper's: comparison.py,
 supplements.py.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from fine.errors import unknown
-from fine.experiments import extensions, paper_tables, since_2021
+from fine.experiments import extensions, paper_tables, same_budget
 from fine.experiments.experiment import Experiment
 from fine.experiments.paper import FAMILIES, SIZES
 from fine.experiments.probe_tables import PROBE_TABLES
@@ -75,13 +75,17 @@ EXPERIMENTS: dict[str, tuple[str, Make]] = {
     ),
     "continual": ("nine families, one after another", extensions.continual),
     "memory": ("slots with fewer numbers", extensions.small_memories),
-    "since-2021": (
-        "table 1 with models since 2021, all with augmentation",
-        partial(since_2021.new_classes, "since-2021"),
+    "same-budget": (
+        "table 1 with one training for all models, those since 2021 too",
+        partial(same_budget.new_classes, "same-budget", "omniglot", (*FAMILIES, "affine")),
     ),
-    "since-2021-unseen": (
-        "table 4 with models since 2021, all with augmentation",
-        partial(since_2021.new_rules, "since-2021-unseen"),
+    "same-budget-cifar100": (
+        "table 2 with one training for all models, those since 2021 too",
+        partial(same_budget.new_classes, "same-budget-cifar100", "cifar100", FAMILIES),
+    ),
+    "same-budget-unseen": (
+        "table 4 with one training for all models, those since 2021 too",
+        partial(same_budget.new_rules, "same-budget-unseen"),
     ),
 }
 """What each is and how it is made, in the order in which `all` runs them.

@@ -1,0 +1,67 @@
+"""The paper's models, models since, and ours, all trained alike; not in the paper.
+
+All of them have the same tasks, epochs, new puzzles in each of them, and augmented images, so that
+what differs is the model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from fine.experiments import paper_tables
+from fine.experiments.experiment import Experiment, arranged
+from fine.training.protocols import Training
+from fine.training.run import RunConfig
+
+OURS: dict[str, Any] = {"embedding_size": 1024, "slots": 4, "standardise": "pair"}
+"""Settings of `fine`, the same in every column: a grid of 8 × 8 places. They were chosen on
+training classes that were held back and on rules that no table has (dev/trial_configuration.py)."""
+LONGER = 2
+"""How many times as many epochs as usual all models are trained for."""
+NO_SOFTMAX = "corel-net, no softmax"
+"""CoRelNet as published hardly learns here, so there is a row of it as it did better on training
+classes that were held back (docs/models/corel-net.md)."""
+SINCE_2021 = ("corel-net", NO_SOFTMAX, "abstractor", "inlay", "dual-attention")
+ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", "fine")
+"""The paper's models, those since, a plain opponent, and ours."""
+SETTINGS: dict[str, dict[str, Any]] = {NO_SOFTMAX: {"softmax": False}, "fine": OURS}
+"""Settings of rows that are not a model's defaults."""
+
+
+def new_classes(
+    name: str, source: str, columns: Sequence[str], training: Training, images: str
+) -> Experiment:
+    """The columns of table 1 or 2: classes never seen in training."""
+    return _alike(paper_tables.by_family(name, source, columns, training, images))
+
+
+def new_rules(name: str, training: Training, images: str) -> Experiment:
+    """The columns of table 4: rules never seen in training, and images of another kind."""
+    return _alike(replace(paper_tables.extreme(training, images), name=name))
+
+
+def augmented(training: Training) -> Training:
+    """The training of every row: new puzzles in every epoch, over images that are augmented.
+
+    That makes more epochs worth it.
+    """
+    return replace(
+        training,
+        epochs=LONGER * training.epochs,
+        resample_each_epoch=True,
+        augment_images="all",
+    )
+
+
+def _alike(table: Experiment) -> Experiment:
+    """A table with other models, all trained alike, and without the paper's numbers."""
+
+    def configure(row: str, column: str) -> RunConfig:
+        plain = table.place("transformer", column).cell.config  # has no settings of its own
+        model, _, _ = row.partition(", ")
+        training, settings = augmented(plain.training), SETTINGS.get(row, {})
+        return replace(plain, model=model, training=training, settings=settings)
+
+    title = f"{table.title}; one budget and augmentation for all models"
+    of = (table.row_title, table.column_title)
+    return arranged(table.name, title, ROWS, table.columns, configure, of=of)
