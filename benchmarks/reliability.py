@@ -1,29 +1,39 @@
-"""Every promise of docs/reliability.md in many cases: python benchmarks/reliability.py [--minutes 60]
+"""Every promise of docs/reliability.md in many cases: python benchmarks/reliability.py
 
-Three parts, one after another, each in a process of its own with one thread: the tests at full
-length, the memory in use over a long run, and the fuzz tests for so many minutes. At the end come
+Three parts, one after another, each in a process of its own with one thread: the tests that the
+page and SECURITY.md name, at full length; the memory in use over a long run; and the fuzz tests,
+for `--minutes`, by default 60. At the end come
 the figures of all parts once more, as rows for docs/reliability.md, and how long each part took. A
 part that fails does not stop the next; then the exit code is 1.
 """
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PAGES = ("docs/reliability.md", "SECURITY.md")
 PYTEST = (sys.executable, "-m", "pytest", "--figures")
 FUZZED = ("tests/laws", "tests/demo")
 ROW = "| "
 """What a line with a figure begins with."""
 
 
+def named_files() -> list[str]:
+    """The files of tests that the pages name; those of the site need the site, by `make docs`."""
+    text = "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    files = set(re.findall(r"`(tests/[\w/]+\.py)\b", text))
+    return sorted(file for file in files if "fuzz" not in file and "tests/site" not in file)
+
+
 def parts(minutes: float) -> dict[str, tuple[str, ...]]:
     """What each part runs."""
     return {
-        "tests at full length": (*PYTEST, "-q", "tests", "-m", "not browser", "-k", "not fuzz"),
+        "tests at full length": (*PYTEST, "-q", *named_files()),
         "a long run": (sys.executable, "benchmarks/long_run.py"),
         "fuzz tests": (*PYTEST, "-v", "--fuzz-minutes", f"{minutes:g}", *FUZZED),
     }

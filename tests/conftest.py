@@ -16,7 +16,6 @@ from PIL import Image
 from fine import cli
 from support.warm_python import WarmPython
 
-
 pytest_plugins = ("support.figures", "support.timed_fuzzing")
 
 
