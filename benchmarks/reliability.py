@@ -2,9 +2,9 @@
 
 Three parts, one after another, each in a process of its own with one thread: the tests that the
 page and SECURITY.md name, at full length; the memory in use over a long run; and the fuzz tests,
-for `--minutes`, by default 60. At the end come
-the figures of all parts once more, as rows for docs/reliability.md, and how long each part took. A
-part that fails does not stop the next; then the exit code is 1.
+for `--minutes`, by default 60. At the end come the figures of all parts once more, as rows for
+docs/reliability.md, and how long each part took. A part that fails does not stop the next; then the
+exit code is 1.
 """
 
 import argparse

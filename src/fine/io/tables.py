@@ -25,7 +25,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 def parse_table(text: str) -> list[dict[str, str]]:
     """The rows of a text of CSV; a ValueError if it is none, or too long."""
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    rows = []
+    rows: list[dict[str, str]] = []
     try:
         most = min(MOST_ROWS, MOST_CELLS // max(1, len(reader.fieldnames or ())))
         for row in reader:
