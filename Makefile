@@ -50,15 +50,15 @@ browser: # the page is tested in chromium: installed where it is missing and can
 benchmark: $(VENV)/.installed
 	$(BIN)/python benchmarks/all.py
 
-# Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases. The longest comes last.
-reliability: $(VENV)/.installed
-	FINE_THOROUGH=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/laws tests/cli tests/images tests/io
-	$(BIN)/python benchmarks/long_run.py
-	$(MAKE) fuzz
+# Minutes that all fuzz tests have together, each an equal share: `make fuzz MINUTES=5`.
+MINUTES ?= 60
 
-# 10,000 cases of each kind: for the night.
+# Every promise of docs/reliability.md, thoroughly; `make test` holds to the same ones in fewer cases. Its figures come last.
+reliability: $(VENV)/.installed
+	$(BIN)/python benchmarks/reliability.py --minutes $(MINUTES)
+
 fuzz: $(VENV)/.installed
-	FINE_FUZZ=nightly OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/laws tests/demo -k fuzz --hypothesis-show-statistics
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v --figures --fuzz-minutes $(MINUTES) tests/laws tests/demo
 
 # The site, into site/, with no request to other machines; then every page of it is opened in chromium.
 docs: $(VENV)/.docs browser

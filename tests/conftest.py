@@ -16,6 +16,8 @@ from PIL import Image
 from fine import cli
 from support.warm_python import WarmPython
 
+pytest_plugins = ("support.figures", "support.timed_fuzzing")
+
 
 class Outcome(NamedTuple):
     """How a command ended, and what it said."""

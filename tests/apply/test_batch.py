@@ -185,6 +185,24 @@ def test_a_link_in_the_place_of_a_result_is_not_followed(photos, tmp_path):
     assert precious.read_text() == "precious" and "is a link" in summary.failures[0].error
 
 
+def test_a_folder_that_is_a_link_out_of_the_output_folder_is_refused(photos, tmp_path):
+    image(tmp_path / "elsewhere" / "precious.png")
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "deep").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FineError, match="deep is a link that leads out of the output folder"):
+        run(photos, tmp_path / "done")
+    assert files(tmp_path / "elsewhere") == ["precious.png"]
+    (tmp_path / "real").mkdir()
+    (tmp_path / "shortcut").symlink_to(tmp_path / "real")  # your own --out may be a link
+    assert run(photos, tmp_path / "shortcut").done == 4 and len(files(tmp_path / "real")) == 4
+
+
+def test_a_link_to_itself_is_a_fault_of_its_own(photos, tmp_path):
+    (photos / "loop.png").symlink_to("loop.png")
+    summary = run(photos, tmp_path / "done")
+    assert summary.done == 4 and [one.file.name for one in summary.failures] == ["loop.png"]
+
+
 def test_no_more_files_are_in_work_than_jobs(photos, tmp_path, monkeypatch):
     for number in range(12):
         image(photos / f"more{number}.png")

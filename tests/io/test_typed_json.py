@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fine.io.typed_json import read_as
+from fine.io.typed_json import parse_json, read_as
+from support.fuzzing import limits
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,15 @@ def test_json_that_does_not_fit_is_named(changed, message):
 def test_json_that_lacks_a_field_is_named():
     with pytest.raises(ValueError, match="it lacks 'number'"):
         read_as(Outer, {"inner": {}})
+
+
+@pytest.mark.slow
+def test_a_name_that_is_there_twice_is_found_at_once_among_many():
+    names = ",".join(f'"{number}":0' for number in range(500_000))
+    with limits(), pytest.raises(ValueError, match="it has '499999' twice"):
+        parse_json("{" + names + ',"499999":1}')
+
+
+def test_json_that_is_too_deep_is_a_value_error():
+    with pytest.raises(ValueError, match="it is nested too deeply"):
+        parse_json("[" * 100_000)

@@ -61,7 +61,9 @@ def assert_same_files(folder: Path, whole: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_a_run_ends_in_the_same_bits(config, whole, tmp_path):
+def test_killed_at_random_moments_a_run_ends_in_the_same_bits(
+    config, whole, tmp_path, record_property
+):
     """The moments differ with the speed of the machine; the law holds at all of them."""
     moments, killed, folders = random.Random(0), 0, []
     for name in ("first", "calm"):  # the first also starts the server, which takes longer
@@ -86,6 +88,7 @@ def test_killed_at_random_moments_a_run_ends_in_the_same_bits(config, whole, tmp
         with locked(folder):  # removes the lock file of a process killed after its last write
             pass
         assert_same_files(folder, whole)
+    record_property("figure", f"{killed} kills, {len(folders)} runs, all with the same bits")
 
 
 class KillAfter(Silent):
@@ -136,7 +139,9 @@ def die_at(call: int, config: RunConfig, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_any_step_of_any_write_a_run_ends_in_the_same_bits(config, tmp_path):
+def test_killed_at_any_step_of_any_write_a_run_ends_in_the_same_bits(
+    config, tmp_path, record_property
+):
     config = with_training(config, epochs=1)
     train(config, tmp_path / "whole")
     call = 0
@@ -156,6 +161,7 @@ def test_killed_at_any_step_of_any_write_a_run_ends_in_the_same_bits(config, tmp
         call += 1 if THOROUGH else 4
     # Six files, each flushed, renamed and its name flushed.
     assert victim.exitcode == 0 and call > 18
+    record_property("figure", f"{call} calls that change the disk")
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def finish(folder: Path, out: str) -> None:
     assert process.exitcode == 0
 
 
-def test_killed_at_random_moments_no_file_is_half_written(folder):
+def test_killed_at_random_moments_no_file_is_half_written(folder, record_property):
     finish(folder, "first")  # which also starts the server
     started = time.monotonic()
     finish(folder, "calm")
@@ -93,6 +93,7 @@ def test_killed_at_random_moments_no_file_is_half_written(folder):
         assert results(out) == calm
     hidden = [path.name for path in out.rglob(".*")]
     assert hidden == [NAME], "a killed process left something behind"
+    record_property("figure", f"{killed} kills, {runs + 1} folders of {COUNT} results")
 
 
 def test_ctrl_c_ends_with_130_and_whole_files(folder):

@@ -44,7 +44,9 @@ def without_times(ledger: Ledger) -> Iterator[dict[str, object]]:
             yield {key: content[key] for key in content if key not in ("minutes", "date")}
 
 
-def test_killed_at_twenty_moments_no_finished_cell_is_lost_and_none_is_there_twice(monkeypatch):
+def test_killed_at_twenty_moments_no_finished_cell_is_lost_and_none_is_there_twice(
+    monkeypatch, record_property
+):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     options = (*OURS, "--columns", "swap,rotation", "--jobs", "1", *TINY)
     started = time.monotonic()
@@ -67,6 +69,7 @@ def test_killed_at_twenty_moments_no_finished_cell_is_lost_and_none_is_there_twi
     assert before.items() <= finished(ledger).items()
     assert list(without_times(ledger)) == list(without_times(calm))
     assert len(list(Path("runs/reproduce").glob("*/config.json"))) == 2
+    record_property("figure", "20 kills")
 
 
 def test_no_cell_runs_on_alone_when_its_command_is_killed():

@@ -49,6 +49,7 @@ def test_small_files_that_explode(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not THOROUGH, reason="takes minutes; FINE_THOROUGH=1 runs it")
 @pytest.mark.parametrize("file", COSTLIEST, ids=lambda file: f"{file.kind} {file.name}")
-def test_the_costliest_files(tmp_path: Path, file: CostlyFile) -> None:
+def test_the_costliest_files(tmp_path: Path, file: CostlyFile, record_property) -> None:
     (outcome,) = read_all(tmp_path, [file])
     assert outcome["seconds"] < SECONDS and outcome["megabytes"] < MEGABYTES, outcome
+    record_property("figure", f"{outcome['seconds']:.1f} s, {outcome['megabytes']:.0f} MB")

@@ -31,6 +31,7 @@ _IN_XMP = re.compile(
 _OPAQUE = ("JPEG", "PPM")
 _COLOUR_TYPES = (2, 4, 6)  # of PNG: those that Pillow has 8 bits for
 _LARGEST_TEXT = 100_000  # characters
+_HIGHEST_RESOLUTION = 65_535  # points an inch, as a JPEG can say
 _REDUCED = "colour of 16 bits, of which Pillow keeps 8"
 _NO_EXIF = "EXIF data that is broken, which is left out"
 
@@ -54,9 +55,9 @@ class FileFormat:
         """Write an image to a path of any name, or to an open file."""
         try:
             image.save(path, format=self.name, **self.options)
-        except (OSError, ValueError, KeyError) as problem:
-            if getattr(problem, "errno", None) is not None:
-                raise  # of the disk
+        except Exception as problem:  # Pillow's writers, too, raise errors of many kinds
+            if isinstance(problem, MemoryError) or getattr(problem, "errno", None) is not None:
+                raise  # of the machine, not of the image
             raise FineError(
                 f"an image of mode {image.mode} cannot be written as {self.name} ({problem})"
             ) from problem
@@ -85,9 +86,19 @@ def _profiles(stored: Image.Image) -> tuple[dict[str, Any], tuple[str, ...]]:
             notes = (_NO_EXIF,)
     if isinstance(xmp := stored.info.get("xmp"), bytes):
         options["xmp"] = _IN_XMP.sub(b"", xmp)
-    if dpi := stored.info.get("dpi"):
-        options["dpi"] = tuple(dpi)
+    if dpi := _resolution(stored):
+        options["dpi"] = dpi
     return options, notes
+
+
+def _resolution(stored: Image.Image) -> tuple[float, float] | None:
+    """Points an inch, if they are numbers that every format can hold."""
+    try:
+        across, down = (float(value) for value in stored.info["dpi"])
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return None
+    is_sound = min(across, down) > 0 and max(across, down) <= _HIGHEST_RESOLUTION
+    return (across, down) if is_sound else None
 
 
 def _upright_exif(content: bytes) -> bytes:

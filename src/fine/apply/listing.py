@@ -38,12 +38,12 @@ def list_files(inputs: Sequence[Path], out: Path) -> Listing:
     """The images among files and folders, and where each result goes."""
     targets: dict[Path, Path] = {}
     others: Counter[str] = Counter()
-    out_place = out.resolve()
+    out_place = _real(out)
     for given in inputs:
         if given.is_dir():
-            if given.resolve() == out_place:
+            if _real(given) == out_place:
                 raise FineError(f"{given} is the output folder too: choose another --out")
-            base = out if len(inputs) == 1 else out / given.resolve().name
+            base = out if len(inputs) == 1 else out / _real(given).name
             for path in _files(given, out_place):
                 suffix = path.suffix.lower()
                 if suffix in SUFFIXES:
@@ -55,6 +55,7 @@ def list_files(inputs: Sequence[Path], out: Path) -> Listing:
         else:
             raise FineError(f"{given} is missing: expected an image or a folder of images")
     _check_apart(targets)
+    _check_inside(targets, out)
     if not targets:
         named = ", ".join(map(str, inputs))
         raise FineError(f"there are no images in {named}: expected JPEG, PNG, WebP, TIFF or others")
@@ -70,9 +71,14 @@ def _files(folder: Path, out: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder, onerror=refuse):
         here = Path(place)
         folders[:] = sorted(
-            name for name in folders if not _is_litter(name) and (here / name).resolve() != out
+            name for name in folders if not _is_litter(name) and _real(here / name) != out
         )
         yield from (here / name for name in sorted(names) if not _is_litter(name))
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads, through all links; one that leads in circles is left as it is."""
+    return Path(os.path.realpath(path))
 
 
 def _is_litter(name: str) -> bool:
@@ -85,7 +91,7 @@ def _add(targets: dict[Path, Path], source: Path, target: Path) -> None:
 
 def _check_apart(targets: dict[Path, Path]) -> None:
     """Refuse two results of one name, and a result in the place of an image that is read."""
-    sources = {source.resolve() for source in targets}
+    sources = {_real(source) for source in targets}
     seen: dict[Path, Path] = {}
     for source, target in targets.items():
         if target in seen:
@@ -93,9 +99,20 @@ def _check_apart(targets: dict[Path, Path]) -> None:
                 f"{seen[target]} and {source} would both be written to {target}: give them in two "
                 "commands"
             )
-        if target.resolve() in sources:
+        if _real(target) in sources:
             raise FineError(
                 f"{target} is an image that is read as well: choose another --out, for originals "
                 "are never replaced"
             )
         seen[target] = source
+
+
+def _check_inside(targets: dict[Path, Path], out: Path) -> None:
+    """Refuse an output folder that somebody shared, with a link in it that leads elsewhere."""
+    out_place = _real(out)
+    for folder in sorted({target.parent for target in targets.values()}):
+        if not _real(folder).is_relative_to(out_place):
+            raise FineError(
+                f"{folder} is a link that leads out of the output folder: delete it, or choose "
+                "another --out"
+            )

@@ -64,7 +64,7 @@ class Record:
             return False
         try:
             points = np.array(found.get("points"), dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
         own = np.array(self._content["points"], dtype=np.float64)
         return points.shape == own.shape and np.allclose(points, own, atol=_SAME, equal_nan=True)

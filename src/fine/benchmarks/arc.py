@@ -10,7 +10,6 @@ right in every cell or wrong.
 """
 
 import functools
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from torch import Tensor
 from fine.errors import FineError
 from fine.geometry.d4 import D4
 from fine.inference import draw_answer
+from fine.io.typed_json import parse_json
 from fine.io.untrusted import read_text
 from fine.models.paper import FINE
 from fine.rules import Rule, apply_rules, rule_set
@@ -29,7 +29,8 @@ LARGEST = 30
 """Cells a side of the largest grid in ARC."""
 COLOURS = 10
 _PIXELS = 4  # a cell, an even number: a grid then lies in the middle of its square to the pixel
-_LARGEST_FILE = 50_000_000  # bytes
+_LARGEST_FILE = 20_000_000  # bytes; an edition of a thousand tasks has seven million
+_MOST_PAIRS = 100  # of a task; ARC has up to ten
 
 Grid = tuple[tuple[int, ...], ...]
 
@@ -126,7 +127,7 @@ def _drawn(grid: Grid, side: int) -> Tensor:  # (1, pixels, pixels)
 
 def _read_file(file: Path) -> list[ArcTask]:
     try:
-        content = json.loads(read_text(file, largest=_LARGEST_FILE, expected="a task of ARC"))
+        content = parse_json(read_text(file, largest=_LARGEST_FILE, expected="a task of ARC"))
         # Newer editions have all tasks in one file, by name.
         tasks = {file.stem: content} if "train" in content else content
         return [_task(name, task) for name, task in tasks.items()]
@@ -142,16 +143,16 @@ def _task(name: str, content: Any) -> ArcTask:
         tuple((_grid(pair["input"]), _grid(pair["output"])) for pair in content[part])
         for part in ("train", "test")
     )
-    if not train or not test:
-        raise ValueError("a task without examples or tests")
+    if not (1 <= len(train) <= _MOST_PAIRS and 1 <= len(test) <= _MOST_PAIRS):
+        raise ValueError("a task without examples or tests, or with too many")
     return ArcTask(name, train, test)
 
 
 def _grid(rows: Any) -> Grid:
-    grid = tuple(tuple(int(cell) for cell in row) for row in rows)
+    grid = tuple(tuple(row) for row in rows)
     widths = {len(row) for row in grid}
     if len(widths) != 1 or not 1 <= len(grid) <= LARGEST or not 1 <= len(grid[0]) <= LARGEST:
         raise ValueError("a grid whose rows differ, or that is too large")
-    if not all(0 <= cell < COLOURS for row in grid for cell in row):
+    if not all(type(cell) is int and 0 <= cell < COLOURS for row in grid for cell in row):
         raise ValueError("a colour that is none")
     return grid

@@ -9,14 +9,13 @@ takes. A table is a CSV file with the columns x, y, new, a, b, … and answer, a
 concept; paths in it are relative to its folder.
 """
 
-import csv
-import io
 import string
 from collections.abc import Mapping
 from pathlib import Path
 
 from fine.benchmarks.puzzles import BenchmarkPuzzle, check_puzzle, check_some
 from fine.errors import FineError
+from fine.io.tables import parse_table
 from fine.io.untrusted import read_text
 
 ANSWER = "answer.txt"
@@ -50,8 +49,12 @@ def _read_one(folder: Path, root: Path) -> BenchmarkPuzzle:
 
 
 def _read_table(path: Path) -> list[BenchmarkPuzzle]:
-    text = _text(path, largest=_LARGEST_TABLE, expected="a CSV file of paths")
-    rows = csv.DictReader(io.StringIO(text))
+    expected = "a CSV file of paths"
+    text = _text(path, largest=_LARGEST_TABLE, expected=expected)
+    try:
+        rows = parse_table(text)
+    except ValueError as problem:
+        raise FineError(f"{path} cannot be read ({problem}): expected {expected}") from problem
     puzzles = []
     for number, row in enumerate(rows, start=1):
         cells = {key: value for key, value in row.items() if isinstance(key, str) and value}

@@ -29,7 +29,8 @@ from fine.exchange.answer_key import COLUMNS, AnswerKey
 from fine.io.archives import open_zip, read_entry
 from fine.io.files import read_json, write_json, write_text, written_whole
 from fine.io.folders import written_folder
-from fine.io.typed_json import unique_names
+from fine.io.tables import MOST_ROWS, parse_table
+from fine.io.typed_json import parse_json
 from fine.io.untrusted import open_regular, read_text
 
 FORMAT = 1
@@ -38,12 +39,11 @@ HUB = "hub:"
 """What stands before the name of a folder for the Hugging Face hub."""
 LARGEST_EXPORT = 20_000_000_000
 """Bytes of an export that is read; most of them are pixels, which scoring leaves alone."""
-LARGEST_KEY = 500_000_000
-"""Bytes of an answer key that is read."""
+LARGEST_KEY = 80_000_000
+"""Bytes of a column of an answer key, or of its table; a quarter of a million puzzles have less."""
 _FACTS = "fine"  # the name of the facts in the metadata of a Parquet file
 _TABLE, _FACTS_FILE = "puzzles.csv", "puzzles.json"
 _ROWS_AT_ONCE = 1000  # rows of Parquet that are kept in memory as PNG
-_MOST_PUZZLES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def read_key(path: Path) -> AnswerKey:
         raise FineError(
             f"{path} is not there: give what `fine puzzles --export` has written"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as problem:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, zipfile.BadZipFile) as problem:
         raise FineError(
             f"{path} cannot be read as exported puzzles ({problem}): export them again with "
             "`fine puzzles --export`"
@@ -142,7 +142,9 @@ def write_npz(export: Export, path: Path) -> None:
 def _key_of_npz(path: Path) -> AnswerKey:
     with open_zip(path, largest=LARGEST_EXPORT, expected="exported puzzles (.npz)") as archive:
         columns = {name: _array(archive, name) for name in COLUMNS}
-        about = json.loads(str(_array(archive, "about")), object_pairs_hook=unique_names)
+        if columns["number"].size > MOST_ROWS:
+            raise ValueError(f"{columns['number'].size:,} puzzles, more than {MOST_ROWS:,}")
+        about = parse_json(str(_array(archive, "about")))
     rows = (
         dict(zip(COLUMNS, map(str, values), strict=True))
         for values in zip(*columns.values(), strict=True)
@@ -157,7 +159,10 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
         raise ValueError(f"an array of format {version}")
-    shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    try:
+        shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    except Exception as problem:  # it is read as Python is, which fails in many ways
+        raise ValueError(f"an array '{name}' whose header cannot be read") from problem
     if kind.hasobject or math.prod(shape) * kind.itemsize != len(content) - file.tell():
         raise ValueError(f"an array '{name}' that is not as long as it says")
     file.seek(0)
@@ -189,9 +194,7 @@ def write_images(export: Export, folder: Path) -> None:
 
 def _key_of_images(folder: Path) -> AnswerKey:
     text = read_text(folder / _TABLE, largest=LARGEST_KEY, expected="a table of puzzles")
-    return AnswerKey.from_rows(
-        csv.DictReader(io.StringIO(text, newline="")), read_json(folder / _FACTS_FILE)
-    )
+    return AnswerKey.from_rows(parse_table(text), read_json(folder / _FACTS_FILE))
 
 
 # ---- Parquet, and folders for the hub ----
@@ -283,14 +286,14 @@ def _key_of_parquet(path: Path) -> AnswerKey:
     try:
         with open_regular(path, largest=LARGEST_EXPORT, expected="puzzles (.parquet)") as file:
             table = arrow.parquet.ParquetFile(file)
-            if table.metadata.num_rows > _MOST_PUZZLES:
+            if table.metadata.num_rows > MOST_ROWS:
                 raise ValueError(f"{table.metadata.num_rows:,} puzzles")
             columns = table.read(columns=list(COLUMNS))
             facts = (table.schema_arrow.metadata or {})[_FACTS.encode()]
     except arrow.ArrowException as problem:
         raise ValueError(problem) from problem
     rows = ({name: str(row[name]) for name in COLUMNS} for row in columns.to_pylist())
-    return AnswerKey.from_rows(rows, json.loads(facts, object_pairs_hook=unique_names))
+    return AnswerKey.from_rows(rows, parse_json(facts))
 
 
 def _arrow() -> ModuleType:

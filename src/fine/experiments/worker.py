@@ -7,7 +7,6 @@ dies: no cell is left running alone.
 """
 
 import contextlib
-import csv
 import json
 import os
 import queue
@@ -126,7 +125,7 @@ def read_curve(path: Path) -> tuple[list[tuple[float, float]], list[tuple[int, f
         curve = [(round(float(row["loss"]), 5), round(float(row["accuracy"]), 5)) for row in rows]
         tested = [row for row in rows if row.get(TEST_ACCURACY)]
         return curve, [(int(row["epoch"]), round(float(row[TEST_ACCURACY]), 5)) for row in tested]
-    except (OSError, KeyError, ValueError, TypeError, csv.Error) as problem:
+    except (OSError, KeyError, ValueError, TypeError) as problem:
         # A short row has None for what it lacks: a TypeError.
         raise FineError(
             f"{path} cannot be read as a learning curve ({problem}): delete its folder to run it "

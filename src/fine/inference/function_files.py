@@ -15,7 +15,6 @@
 """
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -140,8 +139,10 @@ def _rule(saved: SavedRule) -> Rule:
         raise ValueError(f"the family {name[:40]!r} is not known")
     if len(values) != _COUNTS[name] or len(saved.errors) not in (0, len(values)):
         raise ValueError(f"{name} has {len(values)} parameters where {_COUNTS[name]} are expected")
-    if not all(math.isfinite(value) and abs(value) <= LARGEST for value in values):
+    if not all(abs(value) <= LARGEST for value in values):
         raise ValueError(f"a parameter of {name} is too large")
+    if not all(0 <= error <= LARGEST for error in saved.errors):
+        raise ValueError(f"an error of {name} is negative or too large")
     if name in _SENSIBLE and not _SENSIBLE[name](*values):
         raise ValueError(f"{name} cannot have the parameters {', '.join(f'{v:g}' for v in values)}")
     return Rule(family, tuple(float(value) for value in values))

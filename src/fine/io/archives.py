@@ -9,8 +9,10 @@ with open_tar(path, largest=1_000_000, expected="a tar.gz") as members:
 
 import contextlib
 import gzip
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -36,8 +38,12 @@ def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, largest: int
     """An entry that is stored or deflated, and has at most ``largest`` bytes once unpacked."""
     if entry.compress_type not in _METHODS:
         raise zipfile.BadZipFile(f"{entry.filename} that is neither stored nor deflated")
-    with archive.open(entry) as file:
-        content = file.read(largest + 1)  # the size that the entry claims may be a lie
+    try:
+        with archive.open(entry) as file:
+            content = file.read(largest + 1)  # the size that the entry claims may be a lie
+    except (zlib.error, EOFError, RuntimeError, struct.error) as problem:
+        # Damaged, cut, or encrypted: zipfile has no one error for all of them.
+        raise zipfile.BadZipFile(f"{entry.filename} that cannot be unpacked") from problem
     if len(content) > largest:
         raise zipfile.BadZipFile(f"{entry.filename} of more than {largest:,} bytes")
     return content

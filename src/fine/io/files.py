@@ -22,7 +22,7 @@ from typing import Any
 
 from fine.errors import FineError
 from fine.io.ownership import check_owned, is_owned
-from fine.io.typed_json import unique_names
+from fine.io.typed_json import parse_json
 from fine.io.untrusted import kind_of_file, read_text
 
 LARGEST_JSON = 10_000_000
@@ -151,10 +151,10 @@ def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in ``path``, or a one-line error that names the file."""
     try:
         text = read_text(path, largest=LARGEST_JSON, expected="a JSON file")
-        content = json.loads(text, object_pairs_hook=unique_names)
+        content = parse_json(text)
     except FileNotFoundError:
         raise FineError(f"{path} is missing: expected a JSON file there") from None
-    except (OSError, ValueError, RecursionError) as problem:
+    except (OSError, ValueError) as problem:
         raise FineError(f"{path} cannot be read as JSON ({problem})") from problem
     if not isinstance(content, dict):
         raise FineError(f"{path} holds a JSON {type(content).__name__}: expected an object")

@@ -1,10 +1,12 @@
 """JSON read as dataclasses, with every type checked: a file may come from anyone.
 
-config = read_as(RunConfig, json.loads(text))     # a ValueError names what does not fit
+config = read_as(RunConfig, parse_json(text))     # a ValueError names what does not fit
 """
 
 import dataclasses
+import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -12,12 +14,19 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 Kind = TypeVar("Kind")
 
 
-def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a JSON file, for ``object_pairs_hook``: of a name twice, one would be lost."""
+def parse_json(text: str | bytes) -> Any:
+    """What a text of JSON holds; a ValueError if it is none, has a name twice, or is too deep."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_names)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, for ``object_pairs_hook``: of a name twice, one would be lost."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"it has {twice[:40]!r} twice")
     return content
 

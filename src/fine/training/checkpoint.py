@@ -24,7 +24,7 @@ from fine.errors import FineError
 from fine.io.files import write_text
 from fine.io.tables import read_table
 from fine.io.tensors import read_tensors, save_tensors
-from fine.io.typed_json import read_as
+from fine.io.typed_json import parse_json, read_as
 from fine.models.weights import load_weights
 from fine.training.run import RunConfig, difference, from_format, with_format
 
@@ -85,14 +85,14 @@ def load_checkpoint(
     try:
         if texts.keys() != {"progress"}:  # otherwise it is of format 3, or an earlier one
             _check_texts(path, config, tensors, texts)
-        meta = read_as(CheckpointMeta, json.loads(texts["progress"]), "progress")
+        meta = read_as(CheckpointMeta, parse_json(texts["progress"]), "progress")
         meta.check()
         moments = _moments(tensors, parameters)
         names = [name for name in tensors if name.startswith("model.")]
         weights = {name.removeprefix("model."): tensors[name] for name in names}
         load_weights(model, weights, path)
         optimiser.load_state_dict({**optimiser.state_dict(), "state": moments})
-    except (KeyError, IndexError, ValueError, TypeError, RecursionError) as problem:
+    except (KeyError, IndexError, ValueError, TypeError) as problem:
         raise FineError(
             f"{path} is not a checkpoint ({problem}): delete it to start the run again"
         ) from problem
@@ -108,7 +108,7 @@ def _check_texts(
         raise FineError(
             f"{path} is damaged (its checksum does not match): delete it to start the run again"
         )
-    changed = difference(from_format(json.loads(texts["config"])), config)
+    changed = difference(from_format(parse_json(texts["config"])), config)
     if changed:
         raise FineError(
             f"{path.parent} was changed since its last checkpoint ({changed}): put it back in "
