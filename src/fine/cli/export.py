@@ -21,7 +21,7 @@ class Export:
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Where to put it; its name becomes the name of the model."""
     same_family: int = 0
-    """Also test it on so many puzzles whose wrong rules are of the same family as the right ones,
+    """Also test it on this many puzzles whose wrong rules are of the same family as the right ones,
     for its card."""
 
     def run(self) -> None:

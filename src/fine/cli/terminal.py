@@ -100,5 +100,5 @@ def errors_in_one_line() -> Iterator[None]:
 
 
 def _drop_output() -> None:
-    """Leave nothing for Python to write when it ends, for that would fail again."""
+    """Leave nothing for Python to write at exit, because that would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

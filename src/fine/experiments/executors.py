@@ -1,7 +1,7 @@
 """Where cells run. An executor starts cells and reports events; it knows no tables and no ledger.
 
-`LocalProcesses` runs each cell in a process of its own on this machine. Any other class with the
-same three methods will do.
+`LocalProcesses` runs each cell in a separate process on this machine. Any other class with the
+same three methods can be used.
 """
 
 import contextlib

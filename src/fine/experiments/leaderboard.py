@@ -1,4 +1,4 @@
-"""The leaderboard: every model that was run on a table's tasks, whoever ran it.
+"""The leaderboard: every model that was run on a table's tasks, here or by others.
 
     boards = leaderboard(Ledger(Path("results/ledger")).records())
     boards[0].lines[0].mean          # the best complete line of table 1, in %

@@ -28,16 +28,16 @@ class Monitor(Protocol):
     """Is called while cells run."""
 
     def started(self, cell: Cell) -> None:
-        """The executor has a cell."""
+        """A cell was given to the executor."""
 
     def step(self, cell: Cell, step: Step) -> None:
-        """How far a cell has come."""
+        """The progress of a cell."""
 
     def ended(self, cell: Cell, entry: Record | Failure) -> None:
-        """A cell is in the ledger."""
+        """A cell was recorded in the ledger."""
 
     def tick(self, waiting: int) -> None:
-        """Some time has passed; so many cells have not been started."""
+        """Called from time to time; ``waiting`` cells have not been started."""
 
 
 class SilentMonitor:

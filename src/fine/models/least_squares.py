@@ -16,13 +16,13 @@ from fine.models.linear_systems import solve
 from fine.models.paper import regularised
 
 FEW_ROWS = 16
-"""Embeddings with more rows than these have many."""
+"""Above this, embeddings have many rows."""
 MOST_PRODUCTS, MOST_PRODUCTS_OF_MANY_ROWS = 2**25, 2**20
 """Most numbers in the products V_sᵀV_t of all pairs of matrices for a fit to start from these
 products; it is the slower way where embeddings have many rows."""
 FEW_PAIRS = 32
-"""Without gradients, up to so many pairs are fitted without these products: to make them takes
-longer than to fit."""
+"""Up to this many pairs, a fit without gradients does not use these products: making them would
+take longer than the fit."""
 
 
 def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
@@ -87,5 +87,5 @@ def combine(matrices: Tensor, coefficients: Tensor) -> Tensor:  # (s, o, i), (b,
 
 
 def residual(values: Tensor, coefficients: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (b, o, c)
-    """What a combination of values leaves of y: y − Σ_s c_s V_s x."""
+    """The residual of y: y − Σ_s c_s V_s x."""
     return y - combine(values, coefficients) @ x

@@ -13,7 +13,7 @@ from fine.report.numbers import tenths
 
 TITLE = "Leaderboard"
 LEAD = (
-    "Every model that was trained and tested on the tasks of a table, whoever ran it, from the "
+    "Every model that was trained and tested on the tasks of a table, here or by others, from the "
     "ledger of runs. Accuracy on the test puzzles in %, the mean over seeds; lines are ordered by "
     "the mean over all columns, and those with a column that has not been run have no rank. "
     "Lines are trained differently: compare within one kind of training. `fine submit RUN` adds a "
