@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Record
+from fine.experiments.records import Record
 
 GUESS = 500.0
 """Puzzles in a second on one thread where nothing was measured: `fine` on a recent CPU."""

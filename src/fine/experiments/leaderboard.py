@@ -23,7 +23,7 @@ from fine.errors import FineError
 from fine.experiments.catalogue import make_experiment
 from fine.experiments.experiment import Experiment, label
 from fine.experiments.keys import changed_settings
-from fine.experiments.ledger import Record
+from fine.experiments.records import Record
 from fine.models import make_model
 from fine.puzzles.task import Task
 from fine.training.protocols import Training

@@ -17,7 +17,8 @@ from typing import Protocol
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.executors import Executor, Failed, Finished, Step
-from fine.experiments.ledger import Failure, Ledger, Record, failure
+from fine.experiments.ledger import Ledger
+from fine.experiments.records import Failure, Record, failure
 from fine.experiments.worker import read_outcome
 from fine.images import load_images
 from fine.images.official import LARGEST_FILE, OFFICIAL, find_data_root, reading

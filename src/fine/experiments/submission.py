@@ -18,7 +18,7 @@ from typing import Any
 from fine.errors import FineError
 from fine.evaluation import evaluate
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Epoch, Record, Test, protocol_name, record
+from fine.experiments.records import Epoch, Record, Test, protocol_name, record
 from fine.experiments.worker import read_curve
 from fine.io.files import read_json
 from fine.io.tensors import LARGEST_FILE
