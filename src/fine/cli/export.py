@@ -13,7 +13,7 @@ from fine.pretrained.exporting import export
 
 @options()
 class Export:
-    """Make a folder to give away from a finished run: weights, configuration, and a card with its
+    """Make a folder to share from a finished run: weights, configuration, and a card with its
     recipe and scores."""
 
     source: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]

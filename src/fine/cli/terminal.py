@@ -69,7 +69,7 @@ def fail(problem: FineError) -> NoReturn:
 
 @contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """End with one line and exit code 2 if a command is refused, by us or by the system."""
+    """End with one line and exit code 2 if a command fails, by a FineError or a system error."""
     try:
         yield
     except FineError as problem:

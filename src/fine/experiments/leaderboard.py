@@ -79,7 +79,7 @@ class Line:
 
     @cached_property
     def parameters(self) -> tuple[int, ...]:
-        """Trained numbers of the models of each column, where they can be counted here."""
+        """Trainable parameters of the models of each column, where they can be counted here."""
         counts = (_parameters(records[0]) for records in self.columns.values())
         return tuple(count for count in counts if count is not None)
 
@@ -182,7 +182,7 @@ def _words(settings: Mapping[str, Any]) -> str:
 
 
 def _parameters(record: Record) -> int | None:
-    """Trained numbers of a record's model; None if it cannot be made here."""
+    """Trainable parameters of a record's model; None if it cannot be made here."""
     task = record.task
     channels = task.channels or CHANNELS.get(task.images)
     if channels is None:

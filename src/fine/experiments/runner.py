@@ -26,7 +26,7 @@ from fine.io.untrusted import open_regular
 
 
 class Monitor(Protocol):
-    """Is called while cells run."""
+    """Called while cells run."""
 
     def started(self, cell: Cell) -> None:
         """A cell was given to the executor."""
@@ -64,11 +64,11 @@ class Summary:
     finished: tuple[Record, ...]
     failed: tuple[Failure, ...]
     left: tuple[Cell, ...]
-    """Cells that are not done, for lack of time."""
+    """Cells that were not run, because time was up."""
 
 
 def check_images(cells: Iterable[Cell]) -> None:
-    """Refuse cells whose images are missing, before each of them finds that out for itself."""
+    """Refuse cells whose images are missing, before any of them starts."""
     tasks = [cell.config.task for cell in cells]
     sources = {(name, task.data_root) for task in tasks for name in (task.images, task.test_images)}
     for name, root in sorted(sources):

@@ -19,7 +19,7 @@ NO_SOFTMAX = "corel-net, no softmax"
 """CoRelNet as published hardly learns here, so there is a row of it as it did better on training
 classes that were held back (docs/models/corel-net.md)."""
 MODELS_OF_TODAY = ("transformer", *SINCE_2021, NO_SOFTMAX, "vit", "fine")
-"""Rows: an older model that is known from table 1, those since, a plain opponent, and ours."""
+"""Rows: an older model that is known from table 1, those since, a plain baseline, and ours."""
 SETTINGS: dict[str, dict[str, Any]] = {NO_SOFTMAX: {"softmax": False}}
 """Settings of rows that are not a model's defaults."""
 
@@ -45,7 +45,7 @@ def augmented(training: Training) -> Training:
 def _with_other_rows(table: Experiment, title: str, rows: Sequence[str]) -> Experiment:
     """A table of the paper with other models, and without the paper's numbers.
 
-    Those are of models that were trained on the same images again and again.
+    Those are of models that were trained on the same images in every epoch.
     """
 
     def configure(row: str, column: str) -> RunConfig:

@@ -106,7 +106,7 @@ def _memory_table(comparison: Comparison) -> str:
 
 
 def _speed(entry: Entry) -> float | None:
-    """Training puzzles in a second; None if no run was trained for it."""
+    """Training puzzles per second; None if no run was trained for it."""
     speeds = [speed(record) for record in entry.records if record.minutes]
     return statistics.median(speeds) if speeds else None
 

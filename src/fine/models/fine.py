@@ -47,7 +47,7 @@ class FINEConfig:
     drawings); or pair, y by the statistics of x and the choices by those of x' (best for
     photographs)."""
     embedding_size: int = 256
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     columns: int = 16
     """Columns of an embedding; a composed function acts on each. 1 is the paper's vector."""
     backbone: str = "linear"

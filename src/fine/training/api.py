@@ -1,4 +1,4 @@
-"""Train a model in a folder of its own, or resume a run that was stopped.
+"""Train a model in a run folder, or resume a run that was stopped.
 
 config = RunConfig(task=Task.preset("omniglot", rules="rotation"))
 evaluation = train(config, Path("runs/rotation"))

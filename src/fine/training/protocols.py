@@ -90,7 +90,7 @@ class Training:
 
     @property
     def shows_the_same(self) -> bool:
-        """Whether every epoch shows the very same images."""
+        """Whether every epoch shows the same images."""
         return not (
             self.resample_each_epoch
             or self.augment_images

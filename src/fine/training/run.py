@@ -138,7 +138,7 @@ RUN_KINDS: dict[str, RunKind] = {}
 def register_run_kind(name: str, config: type[RunConfig], trainer: Callable[..., Any]) -> None:
     """Make a kind of run known: `train` and `resume` then use ``trainer`` for these configurations.
 
-    Every kind has a class of configurations of its own.
+    Every kind has its own class of configurations.
     """
     if name in RUN_KINDS:
         raise FineError(f"there is a kind of run called '{name}' already: choose another name")

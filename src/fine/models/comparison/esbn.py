@@ -21,9 +21,9 @@ class ESBNConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     key: int = 256
-    """Numbers in a key."""
+    """Size of a key."""
     hidden: int = 512
     """Width of the LSTM."""
     scaled: bool = False

@@ -18,7 +18,7 @@ class HyperNetConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     columns: int = 1
     """Columns of an embedding; a composed function acts on each. 1 is the paper's vector."""
     layers: int = 4

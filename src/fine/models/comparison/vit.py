@@ -25,7 +25,7 @@ class ViTConfig:
     grid: int = 4
     """Patches along each side of an image."""
     embedding_size: int = 96
-    """Numbers in the embedding of a patch."""
+    """Size of the embedding of a patch."""
     layers: int = 4
     """Layers of attention."""
     heads: int = 4
