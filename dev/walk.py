@@ -3,6 +3,7 @@
 python dev/walk.py train --task omniglot --rules rotation --epochs 1 --out runs/walk
 """
 
+import os
 import sys
 from pathlib import Path
 from types import FrameType
@@ -10,7 +11,17 @@ from types import FrameType
 import fine
 from fine import cli
 
-PACKAGE = Path(fine.__file__).parent
+PACKAGE = str(Path(fine.__file__).parent) + os.sep
+
+
+def is_importing(frame: FrameType | None) -> bool:
+    """Whether a module of fine is being imported: what that calls is not what the command does."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "<module>" and code.co_filename.startswith(PACKAGE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def main() -> None:
@@ -18,9 +29,11 @@ def main() -> None:
     files: dict[str, str] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and PACKAGE in path.parents and frame.f_code.co_name != "<module>":
-            files.setdefault(str(path.relative_to(PACKAGE)), frame.f_code.co_name)
+        path = frame.f_code.co_filename
+        if event != "call" or path in files or not path.startswith(PACKAGE):
+            return
+        if not is_importing(frame):
+            files[path] = frame.f_code.co_name
 
     sys.argv[0] = "fine"
     sys.setprofile(note)
@@ -29,7 +42,7 @@ def main() -> None:
     finally:
         sys.setprofile(None)
     for number, (path, function) in enumerate(files.items(), start=1):
-        print(f"{number:3} {path} ({function})")
+        print(f"{number:3} {path.removeprefix(PACKAGE)} ({function})")
 
 
 if __name__ == "__main__":

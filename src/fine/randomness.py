@@ -5,7 +5,7 @@
 
 A generator with a hidden state would make puzzle 7 depend on how puzzles 0 to 6 were drawn. Here
 each number is a hash (SplitMix64) of its address, such as (seed, puzzle, stream). So puzzle 7 of
-seed 0 is one puzzle for ever, and a million puzzles are one array operation.
+seed 0 is always the same puzzle, and a million puzzles are one array operation.
 """
 
 import numpy as np

@@ -319,7 +319,7 @@ def test_a_run_is_resumed_with_its_own_threads_unless_others_are_asked_for(fine,
 
     monkeypatch.setattr("fine.cli.train.resume", note)
     assert "threads" not in fine("train", "--resume", "run").out
-    line = "begun with threads=1, continued with threads=2: the weights will differ"
+    line = "started with threads=1, continued with threads=2: the weights will differ"
     assert line in fine("train", "--resume", "run", "--threads", "2").out
     assert asked == [0, 2]
 

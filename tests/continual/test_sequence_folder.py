@@ -135,6 +135,6 @@ def test_a_stage_that_is_trained_has_one_process(config, tmp_path):
 @pytest.mark.parametrize("place", ["", STAGES[1]])
 def test_a_sequence_that_is_deleted_on_its_way_is_not_made_again(config, tmp_path, place):
     folder = tmp_path / "run" / place
-    with pytest.raises(FineError, match="was deleted, moved or begun anew while"):
+    with pytest.raises(FineError, match="was deleted, moved or replaced while"):
         train(config, tmp_path / "run", progress=InSecondStage(lambda: shutil.rmtree(folder)))
     assert not folder.exists()

@@ -4,7 +4,7 @@ import pytest
 
 from fine.evaluation import wilson
 from fine.experiments import compare, make_experiment, markdown
-from fine.experiments.ledger import failure
+from fine.experiments.records import failure
 from fine.experiments.text_tables import markdown_rows, markdown_text, span
 from support.experiments import recorded
 

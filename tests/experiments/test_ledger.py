@@ -8,7 +8,8 @@ import pytest
 from fine.continual import ContinualConfig
 from fine.errors import FineError
 from fine.experiments import Cell, make_experiment
-from fine.experiments.ledger import FORMAT, failure, protocol_name, record
+from fine.experiments.ledger import FORMAT
+from fine.experiments.records import failure, protocol_name, record
 from fine.puzzles.task import Task
 from fine.training import PROTOCOLS, Training
 from support.experiments import ROTATION, recorded, result

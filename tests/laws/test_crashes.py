@@ -195,7 +195,7 @@ def delete_a_busy_folder(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("anew", [False, True], ids=["deleted", "begun anew"])
+@pytest.mark.parametrize("anew", [False, True], ids=["deleted", "replaced"])
 def test_a_run_whose_folder_is_deleted_ends_and_touches_nothing(config, whole, tmp_path, anew):
     """At moments of its own: in the middle of an epoch, of a write, or of a look at the folder."""
     for attempt in range(20 if THOROUGH else 2):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fine.experiments import EXPERIMENTS, Comparison, Ledger, compare, make_experiment
-from fine.experiments.ledger import failure
+from fine.experiments.records import failure
 from fine.report import html_page
 from support.pages import Node, read_page
 from support.reports import HOSTILE, Raw, random_record

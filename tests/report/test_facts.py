@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fine.experiments import Comparison, Ledger, compare, make_experiment
-from fine.experiments.ledger import Epoch
+from fine.experiments.records import Epoch
 from fine.report import html_page
 from fine.report.facts import Facts, curve
 from support.experiments import ROTATION, recorded

@@ -5,7 +5,7 @@ from collections import deque
 from fine.evaluation import wilson
 from fine.experiments import Cell, Record
 from fine.experiments.executors import Event, Failed, Finished, Step
-from fine.experiments.ledger import Epoch, record
+from fine.experiments.records import Epoch, record
 from fine.puzzles.task import Task
 from fine.training import RunConfig, Training
 

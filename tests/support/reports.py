@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from fine.evaluation import wilson
 from fine.experiments import Cell, Comparison
-from fine.experiments.ledger import Epoch, Record, record
 from fine.experiments.paper import Quoted
+from fine.experiments.records import Epoch, Record, record
 from fine.rules import rule_set
 from fine.rules.strings import string_rules
 

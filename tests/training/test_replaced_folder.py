@@ -1,4 +1,4 @@
-"""A run ends with one line if its folder is deleted, or begun anew, while it goes on."""
+"""A run ends with one line if its folder is deleted or replaced while it goes on."""
 
 import shutil
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from fine.training import Run, Silent, resume, train
 from fine.training import trainer as trainer_module
 from support.runs import stop_after
 
-MESSAGE = "was deleted, moved or begun anew while this process was working in it: nothing more"
+MESSAGE = "was deleted, moved or replaced while this process was working in it: nothing more"
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A run is resumed with as many threads as it was begun with, unless another number is given."""
+"""A run is resumed with as many threads as it was started with, unless another number is given."""
 
 import contextlib
 import json
@@ -62,7 +62,9 @@ def test_so_does_one_that_was_stopped_before_its_first_checkpoint(quick, tmp_pat
 def test_another_number_is_used_and_announced(quick, tmp_path):
     run = begun_with(1, quick, tmp_path / "run")
     line = other_threads(run, 2)
-    assert line.startswith("begun with threads=1, continued with threads=2: the weights will diff")
+    assert line.startswith(
+        "started with threads=1, continued with threads=2: the weights will diff"
+    )
     assert other_threads(run, 1) == ""
     assert threads_when_resumed(run, 2) == 2
 
@@ -70,7 +72,7 @@ def test_another_number_is_used_and_announced(quick, tmp_path):
 def test_a_machine_with_fewer_cores_uses_those_it_has(quick, tmp_path, monkeypatch):
     run = begun_with(2, quick, tmp_path / "run")
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    assert "begun with threads=2, continued with threads=1" in other_threads(run)
+    assert "started with threads=2, continued with threads=1" in other_threads(run)
     assert threads_when_resumed(run) == 1
 
 

@@ -80,7 +80,7 @@ def make_function_map(
         raise FineError(
             f"{len(numbers)} functions make no map: give more of each family, or more families"
         )
-    # Any image of a test puzzle will do; a hash spreads them over the pairs.
+    # Any image of a test puzzle can be used; a hash spreads them over the pairs.
     pool = torch.from_numpy(puzzles.specs[:, FIRST].astype("int64")).unique()
     places = torch.arange(len(numbers)).numpy()
     chosen = torch.from_numpy(random_below(len(pool), _SEED, places))

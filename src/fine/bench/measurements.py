@@ -38,7 +38,7 @@ Measure = Callable[[Task, Limit], Measured]
 
 
 def measure(*, seconds: float = 120.0, say: Callable[[str], None] = lambda _: None) -> Bench:
-    """All tables that can be measured in so many seconds; those that do not fit are left out.
+    """All tables that can be measured in ``seconds``; those that do not fit are left out.
 
     A table gets its share of the time for more rounds, but all that is left for its first ones.
     """
@@ -165,7 +165,7 @@ def processor(task: Task, limit: Limit) -> Measured:
         "Operations of convolutions, forward and backward, counted by torch.utils.flop_counter; "
         "normalisation and ReLU, which take time too, count as none."
     )
-    title = f"Use of the processor, {7 * BATCH} images a step"
+    title = f"Use of the processor, {7 * BATCH} images per step"
     return Measured("processor", title, "what", rows, note)
 
 

@@ -16,9 +16,9 @@ class Limit:
     """How long a measurement may take, in moments of ``time.monotonic``."""
 
     enough: float = math.inf
-    """No more rounds are begun after it than the one that a result needs."""
+    """After it, only the one round that a result needs is started."""
     end: float = math.inf
-    """Nothing is begun after it."""
+    """Nothing is started after it."""
 
     def check(self) -> None:
         """Raise `TimeIsUp` after the end."""

@@ -16,7 +16,7 @@ def main() -> None:
     """Run one command; an error is one line on standard error and exit code 2, Ctrl-C is 130."""
     try:
         with _ending_at_once():
-            # Late, for nothing can be done about a Ctrl-C while this module itself is imported.
+            # Late, because a Ctrl-C cannot be handled while this module itself is imported.
             from fine.cli.commands import read_command  # noqa: PLC0415
             from fine.cli.terminal import console, errors_in_one_line  # noqa: PLC0415
         with errors_in_one_line():
@@ -34,8 +34,8 @@ def main() -> None:
 def _ending_at_once() -> Iterator[None]:
     """While modules are imported, Ctrl-C ends the process: an import may swallow an exception.
 
-    Nothing is lost, for no command has begun. A caller's own handler, or a shell's wish that Ctrl-C
-    be ignored, stays.
+    Nothing is lost, because no command has started. A caller's own handler stays, and so does a
+    shell's setting that Ctrl-C is ignored.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield

@@ -78,7 +78,7 @@ def given(group: Any, kind: type) -> dict[str, Any]:
 
 
 def _option(annotation: Any, own: str | None, shared: str | None, default: str) -> Any:
-    """A field's type, with what tyro is to know about it; what stands last in it goes first."""
+    """A field's type with its settings for tyro; later settings take precedence."""
     kind, *metadata = get_args(annotation) if _is_annotated(annotation) else (annotation,)
     if is_dataclass(kind):
         return Annotated[kind, tyro.conf.OmitArgPrefixes, *metadata]
@@ -102,7 +102,7 @@ def _metavar(kind: Any) -> str | None:
 
 
 def _default_hint(default: str) -> Callable[[str], str]:
-    """What stands behind the help of an option, made from its default as a text."""
+    """The text behind the help of an option, from its default as a text."""
 
     def hint(value: str) -> str:
         shown = default if value in ("None", "", "''", "False") else value

@@ -13,7 +13,7 @@ from fine.pretrained.exporting import export
 
 @options()
 class Export:
-    """Make a folder to give away from a finished run: weights, configuration, and a card with its
+    """Make a folder to share from a finished run: weights, configuration, and a card with its
     recipe and scores."""
 
     source: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
@@ -21,7 +21,7 @@ class Export:
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Where to put it; its name becomes the name of the model."""
     same_family: int = 0
-    """Also test it on so many puzzles whose wrong rules are of the same family as the right ones,
+    """Also test it on this many puzzles whose wrong rules are of the same family as the right ones,
     for its card."""
 
     def run(self) -> None:

@@ -90,7 +90,7 @@ ImageParts = Annotated[
     ),
     tyro.conf.arg(
         metavar="PART …",
-        help="Make every image of a puzzle unlike itself before any rule, at random each time: "
+        help="Augment every image of a puzzle at random before any rule: "
         f"all, or parts such as edges+mask+frame, of {', '.join(PARTS)}; without any: {TURNS}.",
     ),
 ]

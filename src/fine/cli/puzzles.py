@@ -61,8 +61,8 @@ class ShowPuzzles:
             )
         if self.start > FARTHEST:
             raise FineError(
-                f"cannot show puzzles from number {self.start:,}, for all before it would be drawn "
-                f"first: give a start of at most {FARTHEST:,}"
+                f"cannot show puzzles from number {self.start:,}, because all before it would be "
+                f"drawn first: give a start of at most {FARTHEST:,}"
             )
         end = self.start + self.count
         task = replace(

@@ -42,7 +42,7 @@ class Solution:
     """(n, channels, size, size) in 0..1: the images as the model sees them."""
     answer: Answer | None
     calibrated: bool
-    """Whether its probabilities are to be believed."""
+    """Whether its probabilities are calibrated."""
     none: bool
     """Whether the answer is "none of these"."""
     rules: tuple[NamedRule, ...]

@@ -69,7 +69,7 @@ def fail(problem: FineError) -> NoReturn:
 
 @contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """End with one line and exit code 2 if a command is refused, by us or by the system."""
+    """End with one line and exit code 2 if a command fails, by a FineError or a system error."""
     try:
         yield
     except FineError as problem:
@@ -100,5 +100,5 @@ def errors_in_one_line() -> Iterator[None]:
 
 
 def _drop_output() -> None:
-    """Leave nothing for Python to write when it ends, for that would fail again."""
+    """Leave nothing for Python to write at exit, because that would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -114,7 +114,7 @@ class Train:
 
 
 def described(config: RunConfig) -> str:
-    """What a run is about, for people."""
+    """A run in words."""
     variant = "" if config.variant == PLAIN else f", {config.variant},"
     return f"{config.task.rules} puzzles over {config.task.images}{variant}"
 

@@ -1,4 +1,4 @@
-"""Puzzles for people: a sheet of them as PNG or SVG, or a few of them in the terminal.
+"""Draws puzzles: a sheet of them as PNG or SVG, or a few of them in the terminal.
 
     draw_sheet(puzzles, range(6), Path("puzzles.svg"), answers=True)
     draw_evaluation(evaluate(model, puzzles), Path("answers.png"))

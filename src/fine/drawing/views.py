@@ -46,7 +46,7 @@ class View:
 def solved_and_missed(
     puzzles: Puzzles, chosen: Chosen, *, solved: int, missed: int
 ) -> dict[str, list[int]]:
-    """The first so many puzzles that were solved and that were missed, as groups to draw."""
+    """The first puzzles that were solved and that were missed, as groups to draw."""
     right = check_chosen(puzzles, chosen) == puzzles.answers
     groups = {
         "solved": np.flatnonzero(right)[:solved].tolist(),

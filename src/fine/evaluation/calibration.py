@@ -46,12 +46,12 @@ _FORMAT_1 = {
 
 
 class OODScores(NamedTuple):
-    """What tells puzzles that should not be answered; the higher, the less does a model know."""
+    """Logits of puzzles, and two scores that are high for those that should not be answered."""
 
     logits: Tensor
     """(b, k)"""
     residual: Tensor
-    """(b,): what the memory leaves of the hint, as a share of y."""
+    """(b,): the residual of the hint, as a share of y."""
     distance: Tensor
     """(b,): from f(x') to the choice taken, relative to the size of that choice."""
 
@@ -120,7 +120,7 @@ _REMEMBERED: WeakKeyDictionary[FINE, Calibration] = WeakKeyDictionary()
 
 
 def remember_calibration(model: FINE, calibration: Calibration) -> None:
-    """Keep the calibration of a model for as long as there is the model."""
+    """Remember the calibration of a model as long as the model exists."""
     _REMEMBERED[model] = calibration
 
 

@@ -25,7 +25,7 @@ PERIODS = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 
 
 class Scored:
-    """Answers to puzzles, of which the kind is known; whoever gave them."""
+    """Answers to puzzles, by a model of fine or by any other program, with the kind of each."""
 
     @property
     def kinds(self) -> NDArray[np.int64]:
@@ -61,7 +61,7 @@ class Evaluation(Scored):
     """
 
     puzzles: Puzzles
-    """What it was asked."""
+    """The puzzles."""
     chosen: NDArray[np.int64]
     """(n,): the place of the choice that the model took."""
     probabilities: NDArray[np.float32]

@@ -48,7 +48,7 @@ def _reconstruct(model: FINE, x: Tensor, y: Tensor) -> Tensor | None:  # (b, row
 
 
 def ood_puzzles(task: Task, kind: str) -> Tensor:  # (n, 3 + k, channels, size, size)
-    """Images of test puzzles that are unlike those of a task in one way.
+    """Images of test puzzles that are out of distribution for a task in one way.
 
     ``kind`` is a family that the task does not have; or `random pairs`, where y is taken from
     another puzzle; or `no right choice`, where the right choice is left out.
@@ -78,7 +78,7 @@ def auroc(high: Tensor, low: Tensor) -> float:  # (n,), (m,)
 
 
 def auroc_interval(area: float, high: int, low: int) -> tuple[float, float]:
-    """The 95 % interval of an AUROC from so many of each (Hanley and McNeil, 1982)."""
+    """The 95 % interval of an AUROC from ``high`` and ``low`` samples (Hanley and McNeil, 1982)."""
     one, two = area / (2 - area), 2 * area * area / (1 + area)
     square = area * area
     variance = area * (1 - area) + (high - 1) * (one - square) + (low - 1) * (two - square)

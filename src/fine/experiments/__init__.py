@@ -14,8 +14,9 @@ from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.cells import Cell
 from fine.experiments.comparison import Comparison, Entry, compare, markdown
 from fine.experiments.experiment import Experiment, Place
-from fine.experiments.ledger import Failure, Ledger, Record
+from fine.experiments.ledger import Ledger
 from fine.experiments.paper import CONTRADICTIONS, Quoted
+from fine.experiments.records import Failure, Record
 
 __all__ = [
     "CONTRADICTIONS",

@@ -60,7 +60,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Readable, and different for every two cells."""
+        """The unique and readable name of the cell."""
         return f"{self.group}_seed{self.seed}"
 
     def with_seed(self, seed: int) -> "Cell":
@@ -69,5 +69,5 @@ class Cell:
         return replace(self, config=replace(self.config, training=training))
 
     def same_run(self, other: RunConfig) -> bool:
-        """Whether a run folder with this configuration is this cell's, wherever its data lay."""
+        """Whether a run folder with this configuration is this cell's, wherever its data is."""
         return Cell(other).key == self.run.key

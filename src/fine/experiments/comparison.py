@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import Experiment, Place, label
-from fine.experiments.ledger import Failure, Ledger, Record
+from fine.experiments.ledger import Ledger
 from fine.experiments.paper import OPEN_QUESTIONS, OTHER_TASKS, Quoted
+from fine.experiments.records import Failure, Record
 from fine.experiments.text_tables import markdown_rows, span
 
 MISSING = "·"

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: 2h, 90m, 1h30m, 45s."""
+"""Durations as people write them: 2h, 90m, 1h30m, 45s."""
 
 import re
 
@@ -23,7 +23,7 @@ def read_duration(text: str) -> float:
 
 
 def show_duration(seconds: float) -> str:
-    """A length of time in a few characters: 45 s, 12 min, 3 h 20 min."""
+    """A duration in a few characters: 45 s, 12 min, 3 h 20 min."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Record
+from fine.experiments.records import Record
 
 GUESS = 500.0
-"""Puzzles in a second on one thread where nothing was measured: `fine` on a recent CPU."""
+"""Puzzles per second on one thread where nothing was measured: `fine` on a recent CPU."""
 TEST_COST = 1 / 3
 """Cost of a test puzzle relative to a training puzzle, which also has a backward pass."""
 START = 8.0
@@ -48,7 +48,7 @@ def estimate(cell: Cell, records: Iterable[Record]) -> Estimate:
 
 
 def speed(record: Record) -> float:
-    """Training puzzles in a second."""
+    """Training puzzles per second."""
     return record.epochs * record.train_puzzles / (60 * record.minutes)
 
 

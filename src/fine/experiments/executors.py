@@ -1,7 +1,7 @@
 """Where cells run. An executor starts cells and reports events; it knows no tables and no ledger.
 
-`LocalProcesses` runs each cell in a process of its own on this machine. Any other class with the
-same three methods will do.
+`LocalProcesses` runs each cell in a separate process on this machine. Any other class with the
+same three methods can be used.
 """
 
 import contextlib
@@ -123,7 +123,7 @@ class LocalProcesses:
             _end(self.idle.pop())
 
     def _read(self, key: str, process: "subprocess.Popen[str]", text: str, shared: bool) -> None:
-        """Send the cell to its process and pass on its messages, until either comes to its end."""
+        """Send the cell to its process and pass on its messages, until one of them ends."""
         end: Event | None = None
         last_words = ""
         assert process.stdin and process.stdout

@@ -35,7 +35,7 @@ LABELS = {
     "misfit of the hint": "residual of the hint",
     "turned": "augmented images",
 }
-"""How names are shown, where they are shown differently."""
+"""Names as tables show them, where they differ."""
 
 
 @dataclass(frozen=True)

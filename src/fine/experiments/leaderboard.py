@@ -1,4 +1,4 @@
-"""The leaderboard: every model that was run on a table's tasks, whoever ran it.
+"""The leaderboard: every model that was run on a table's tasks, here or by others.
 
     boards = leaderboard(Ledger(Path("results/ledger")).records())
     boards[0].lines[0].mean          # the best complete line of table 1, in %
@@ -23,7 +23,7 @@ from fine.errors import FineError
 from fine.experiments.catalogue import make_experiment
 from fine.experiments.experiment import Experiment, label
 from fine.experiments.keys import changed_settings
-from fine.experiments.ledger import Record
+from fine.experiments.records import Record
 from fine.models import make_model
 from fine.puzzles.task import Task
 from fine.training.protocols import Training
@@ -79,7 +79,7 @@ class Line:
 
     @cached_property
     def parameters(self) -> tuple[int, ...]:
-        """Trained numbers of the models of each column, where they can be counted here."""
+        """Trainable parameters of the models of each column, where they can be counted here."""
         counts = (_parameters(records[0]) for records in self.columns.values())
         return tuple(count for count in counts if count is not None)
 
@@ -182,7 +182,7 @@ def _words(settings: Mapping[str, Any]) -> str:
 
 
 def _parameters(record: Record) -> int | None:
-    """Trained numbers of a record's model; None if it cannot be made here."""
+    """Trainable parameters of a record's model; None if it cannot be made here."""
     task = record.task
     channels = task.channels or CHANNELS.get(task.images)
     if channels is None:

@@ -263,7 +263,7 @@ def _unknown(model: FINE, task: Task, what: str) -> OODScores:
 
 
 def _score(scores: OODScores, name: str) -> Tensor:
-    """An out-of-distribution score: the higher, the less does the model know."""
+    """An out-of-distribution score: high if the model does not know the rule."""
     low_confidence = -scores.logits.softmax(1).amax(1)
     named = {
         "residual": scores.residual,

@@ -14,7 +14,7 @@ from fine.experiments.durations import show_duration, show_minutes
 from fine.experiments.estimates import estimate
 from fine.experiments.executors import Step
 from fine.experiments.experiment import label
-from fine.experiments.ledger import Failure, Record
+from fine.experiments.records import Failure, Record
 
 QUIET = 30.0
 """Seconds between two lines about one cell, where there is no terminal."""

@@ -36,7 +36,7 @@ SPOILT: dict[str, dict[str, float]] = {"clean": {}} | {
     for kind in ("noise", "covered")
     for share in (0.1, 0.3, 0.5)
 }
-"""Rows of `hints`: how the images of hints are spoilt."""
+"""Rows of `hints`: how the images of hints are corrupted."""
 ORACLE = ", oracle"
 """Ends the name of a row that the oracle answers."""
 NICE = "NICE "

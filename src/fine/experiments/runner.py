@@ -17,7 +17,8 @@ from typing import Protocol
 from fine.errors import FineError
 from fine.experiments.cells import Cell
 from fine.experiments.executors import Executor, Failed, Finished, Step
-from fine.experiments.ledger import Failure, Ledger, Record, failure
+from fine.experiments.ledger import Ledger
+from fine.experiments.records import Failure, Record, failure
 from fine.experiments.worker import read_outcome
 from fine.images import load_images
 from fine.images.official import LARGEST_FILE, OFFICIAL, find_data_root, reading
@@ -25,19 +26,19 @@ from fine.io.untrusted import open_regular
 
 
 class Monitor(Protocol):
-    """Is called while cells run."""
+    """Called while cells run."""
 
     def started(self, cell: Cell) -> None:
-        """The executor has a cell."""
+        """A cell was given to the executor."""
 
     def step(self, cell: Cell, step: Step) -> None:
-        """How far a cell has come."""
+        """The progress of a cell."""
 
     def ended(self, cell: Cell, entry: Record | Failure) -> None:
-        """A cell is in the ledger."""
+        """A cell was recorded in the ledger."""
 
     def tick(self, waiting: int) -> None:
-        """Some time has passed; so many cells have not been started."""
+        """Called from time to time; ``waiting`` cells have not been started."""
 
 
 class SilentMonitor:
@@ -63,11 +64,11 @@ class Summary:
     finished: tuple[Record, ...]
     failed: tuple[Failure, ...]
     left: tuple[Cell, ...]
-    """Cells that are not done, for lack of time."""
+    """Cells that were not run, because time was up."""
 
 
 def check_images(cells: Iterable[Cell]) -> None:
-    """Refuse cells whose images are missing, before each of them finds that out for itself."""
+    """Refuse cells whose images are missing, before any of them starts."""
     tasks = [cell.config.task for cell in cells]
     sources = {(name, task.data_root) for task in tasks for name in (task.images, task.test_images)}
     for name, root in sorted(sources):

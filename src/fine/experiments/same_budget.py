@@ -23,7 +23,7 @@ NO_SOFTMAX = "corel-net, no softmax"
 classes that were held back (docs/models/corel-net.md)."""
 SINCE_2021 = ("corel-net", NO_SOFTMAX, "abstractor", "inlay", "dual-attention")
 ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", "fine")
-"""The paper's models, those since, a plain opponent, and ours."""
+"""The paper's models, those since, a plain baseline, and ours."""
 SETTINGS: dict[str, dict[str, Any]] = {NO_SOFTMAX: {"softmax": False}, "fine": OURS}
 """Settings of rows that are not a model's defaults."""
 

@@ -97,7 +97,7 @@ class SlurmJobs:
             self._forget(key)
 
     def _event(self, key: str) -> Event | None:
-        """What is new about a cell: its end, or how far it is."""
+        """The next event of a cell: its end, or its progress."""
         job = self.running[key]
         if job.done():
             event = _end(key, job)

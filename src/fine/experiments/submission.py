@@ -1,4 +1,4 @@
-"""A run of anyone's as an entry of the ledger: checked, tested again, written for a pull request.
+"""Anyone's run as an entry of the ledger: checked, tested again, written for a pull request.
 
     record = check_submission(Run(Path("runs/mine")))       # a FineError says what is wrong
     Ledger(Path("results/ledger")).write(record)
@@ -6,8 +6,8 @@
 What is checked: the run is finished, its files fit each other, it was trained by a named protocol,
 no class of the test was in its training or in that of an encoder it started from, and its weights
 still have the accuracy that it claims, on all test puzzles. What cannot be checked is that the
-weights were made by this training; whoever merges an entry can run it again, by the command that
-`fine submit` prints.
+weights were made by this training; a maintainer can run it again, by the command that `fine submit`
+prints.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any
 from fine.errors import FineError
 from fine.evaluation import evaluate
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Epoch, Record, Test, protocol_name, record
+from fine.experiments.records import Epoch, Record, Test, protocol_name, record
 from fine.experiments.worker import read_curve
 from fine.io.files import read_json
 from fine.io.tensors import LARGEST_FILE
@@ -40,7 +40,7 @@ CLAIMS: Mapping[str, Any] = {
 
 
 def check_submission(run: Run, *, device: str = "cpu") -> Record:
-    """The record of a finished run, tested again now; an error says what stands against it."""
+    """The record of a finished run, tested again now; an error says what is wrong with it."""
     config = check_config(run)
     claimed = check_result(run)
     curve, test_curve = read_curve(run.folder / "metrics.csv")
@@ -90,7 +90,7 @@ def check_config(run: Run) -> RunConfig:
 
 
 def check_result(run: Run) -> dict[str, Any]:
-    """What a run says of itself."""
+    """The result that a run reports."""
     path = run.folder / "result.json"
     if not path.exists():
         raise FineError(f"{run.folder} has no result.json: submit what `fine train` wrote")
@@ -105,7 +105,7 @@ def check_result(run: Run) -> dict[str, Any]:
 
 
 def check_classes(config: RunConfig) -> None:
-    """Refuse a run that has seen classes of its test, or may have, also in an encoder it had."""
+    """Refuse a run that has, or may have, seen test classes, directly or through its encoder."""
     _refuse_common_classes(config.task, config.task, "the run")
     seen: set[str] = set()
     before = config

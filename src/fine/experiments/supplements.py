@@ -106,7 +106,7 @@ def _memory_table(comparison: Comparison) -> str:
 
 
 def _speed(entry: Entry) -> float | None:
-    """Training puzzles in a second; None if no run was trained for it."""
+    """Training puzzles per second; None if no run was trained for it."""
     speeds = [speed(record) for record in entry.records if record.minutes]
     return statistics.median(speeds) if speeds else None
 
@@ -181,7 +181,7 @@ def _memory_figure(comparison: Comparison) -> Figure:
     by_numbers.set_xscale("log", base=2)
     by_numbers.set_xticks(sorted(sizes), [f"{size:,}" for size in sorted(sizes)])
     by_numbers.set_xlabel("numbers in the memory", fontsize=9)
-    by_speed.set_xlabel("training puzzles a second, one thread", fontsize=9)
+    by_speed.set_xlabel("training puzzles per second, one thread", fontsize=9)
     by_numbers.set_ylabel("accuracy, %", fontsize=9)
     for axes in (by_numbers, by_speed):
         _tidy(axes)

@@ -22,9 +22,9 @@ import torch
 
 from fine.errors import FineError
 from fine.experiments.cells import Cell
-from fine.experiments.ledger import Epoch, Record, Test, record
 from fine.experiments.measures import measure
 from fine.experiments.probes import Probe
+from fine.experiments.records import Epoch, Record, Test, record
 from fine.io.files import read_json
 from fine.io.locks import locked
 from fine.io.tables import read_table

@@ -1,4 +1,4 @@
-"""Where images come from: one small module a source, one ``load_images(name)`` for all of them.
+"""Where images come from: one small module per source, one ``load_images(name)`` for all of them.
 
     images = load_images("glyphs")         # or omniglot, cifar100, mnist, folder:path/to/images
     images.pixels                          # uint8 (n, channels, size, size)
@@ -10,7 +10,7 @@ Each kind of file has one purpose:
   downloading.py fetches these files, checking.py verifies them, decoded.py caches their images.
 - glyphs.py: generated characters, which glyph_skeletons.py designs.
 - folder.py: your own images. decoding.py decodes their files, within what limits.py allows; jpeg.py
-  tells what a JPEG file will cost, and confined.py decodes some formats in a process of its own.
+  tells what a JPEG file will cost, and confined.py decodes some formats in a separate process.
 - strings.py: letter strings, which letters.py shows as grids; `load_strings(name)` loads them.
 - resampling.py: smaller images.
 """

@@ -1,4 +1,4 @@
-"""Decodes images of formats that only a process of its own can be trusted with.
+"""Decodes images of formats that are only safe to decode in a separate process.
 
     with ConfinedDecoder() as decoder:
         image, orientation = decoder.decode(content)

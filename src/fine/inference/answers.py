@@ -198,7 +198,8 @@ class _Solver:
     def puzzles(self, puzzles: Sequence[ReadPuzzle]) -> list[Answer]:
         """Answers to puzzles with as many hints and choices each."""
         precision = next(self.model.parameters()).dtype
-        images = torch.stack([puzzle.seen(self.model).to(precision) for puzzle in puzzles])
+        sized = torch.stack([puzzle.sized(self.model) for puzzle in puzzles])
+        images = fitted(self.model, sized, plain=puzzles[0].plain).to(precision)
         return self._answers(_scores(self.model, images, puzzles[0]), puzzles)
 
     def _answers(self, scores: OODScores, puzzles: Sequence[ReadPuzzle]) -> list[Answer]:

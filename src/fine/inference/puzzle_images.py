@@ -80,9 +80,13 @@ class ReadPuzzle:
         rest = len(self.images) - 2 * self.hints
         return [2 * (n // 2) for n in range(2 * self.hints)] + [2 * self.hints] * rest
 
+    def sized(self, model: FINE) -> Tensor:  # (n, channels, size, size)
+        """The images in a model's size and channels, to be `fitted` with those of other puzzles."""
+        return _in_one(self.padded(), model)
+
     def seen(self, model: FINE) -> Tensor:  # (n, channels, size, size)
         """The images as a model sees them."""
-        return fitted(model, read_all(model, self.images)[None], plain=self.plain)[0]
+        return fitted(model, self.sized(model)[None], plain=self.plain)[0]
 
     def padded(self) -> list[Tensor]:  # (channels, side, side) each
         """The images as squares at their own resolutions."""
@@ -129,8 +133,11 @@ def check_sees_images(model: FINE) -> None:
 
 def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels, size, size)
     """Sources of one puzzle as images in the model's size and channels, on one paper."""
-    images = squared(read_images(sources))
-    return torch.cat([_sized(image[None], model) for image in images])
+    return _in_one(squared(read_images(sources)), model)
+
+
+def _in_one(squares: Sequence[Tensor], model: FINE) -> Tensor:  # (n, channels, size, size)
+    return torch.cat([_sized(image[None], model) for image in squares])
 
 
 def _sized(images: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)

@@ -14,6 +14,7 @@ starts of a registration, which moves their parameters until they fit.
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -109,6 +110,22 @@ class Evidence:
     """Choices that rules which explain the hints about equally well make of x'."""
 
 
+class _Bank(NamedTuple):
+    """Rules between which registration finds its way."""
+
+    warp: Warp
+    rules: tuple[Rule, ...]
+    inside: Tensor
+    """(n, side, side): which pixels they read from within the image."""
+
+
+class _Tried(NamedTuple):
+    """A rule of a bank, by its number, and its difference on small images."""
+
+    number: int
+    difference: float
+
+
 NOTHING = Evidence((), 1.0, (), (), 0.0)
 """If nothing was looked at."""
 
@@ -129,8 +146,9 @@ def look(puzzle: ReadPuzzle, *, rules: str = LIKELY) -> Evidence:
 
 def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     """Which rules explain the hints, and which choices they make."""
-    tried = _of_bank(views, rules)
-    candidates = _ranked(views, tried)
+    bank = _bank(rules)
+    tried = _try(views, bank)
+    candidates = _ranked(views, bank, tried)
     if not candidates:
         return NOTHING
     best = candidates[0].difference
@@ -140,7 +158,7 @@ def verify(views: Views, *, rules: str = LIKELY) -> Evidence:
     if views.new is None or not found:
         return Evidence(found, best, (), (), 0.0)
     results = [applied(views.new, one.rules) for one in found]
-    ambiguity, possible = _rivals(views, results[0][0], tried, rules)
+    ambiguity, possible = _rivals(views, results[0][0], bank, tried)
     if not len(views.choices):
         return Evidence(found, best, (), (), ambiguity)
     to_choices = [
@@ -166,24 +184,22 @@ def _simplicity(one: FoundRule) -> tuple[int, float]:
 
 
 def _rivals(
-    views: Views, best: Tensor, tried: Sequence[FoundRule], rules: str
+    views: Views, best: Tensor, bank: _Bank, tried: Sequence[_Tried]
 ) -> tuple[float, set[int]]:
     """How much rules that explain the hints as well differ on x', and the choices that they make.
 
     All on small images.
     """
     assert views.new is not None
-    warp, members, inside = _bank(rules)
     bound = AS_GOOD * tried[0].difference + NOISE
-    places = {rule: place for place, rule in enumerate(members)}
-    rivals = [places[one.rules[0]] for one in tried[:_MOST_RIVALS] if one.difference <= bound]
+    rivals = [one.number for one in tried[:_MOST_RIVALS] if one.difference <= bound]
     small = [
         resized(image[None, None], COARSE)[0, 0] for image in (best, views.new, *views.choices)
     ]
     wanted, new, *choices = _smoothed(torch.stack(small))
     numbers = torch.tensor(rivals)
-    made = warp(new.expand(len(rivals), 1, -1, -1), numbers)[:, 0]
-    shown = _shown(views, inside[numbers])
+    made = bank.warp(new.expand(len(rivals), 1, -1, -1), numbers)[:, 0]
+    shown = _shown(views, bank.inside[numbers])
     ambiguity = float(_differences(wanted, made, shown, smooth=True).max())
     to_choices = [_differences(choice, made, shown, smooth=True) for choice in choices]
     if not to_choices:
@@ -214,32 +230,34 @@ def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (
     return made[0], torch.where(negative, 1 - made[1], made[1]) > 0.99
 
 
-def _ranked(views: Views, tried: Sequence[FoundRule]) -> list[FoundRule]:
+def _ranked(views: Views, bank: _Bank, tried: Sequence[_Tried]) -> list[FoundRule]:
     """The best rules of a bank, and registered, by their differences on the hints."""
-    best = [_checked(views, one) for one in tried[: 2 * _STARTS]]
+    rules = [bank.rules[one.number] for one in tried]
+    best = [
+        _checked(views, FoundRule((rule,), str(rule), (), 1.0)) for rule in rules[: 2 * _STARTS]
+    ]
     best.sort(key=lambda one: one.difference)
     if best and best[0].difference > EXACT:
-        best += _registered(views, [one.rules[0] for one in _starts(tried)])
+        best += _registered(views, _starts(rules))
     return sorted(best, key=lambda one: one.difference)
 
 
-def _of_bank(views: Views, rules: str) -> list[FoundRule]:
+def _try(views: Views, bank: _Bank) -> list[_Tried]:
     """The rules of a bank on small images, the best first."""
-    warp, members, inside = _bank(rules)
-    numbers = torch.arange(len(members))
-    total = torch.zeros(len(members))
+    count = len(bank.rules)
+    numbers = torch.arange(count)
+    total = torch.zeros(count)
     for pair in views.pairs:
         x, y = _smoothed(torch.stack([resized(one[None, None], COARSE)[0, 0] for one in pair]))
-        made = warp(x.expand(len(members), 1, -1, -1), numbers)[:, 0]
-        total += _differences(y, made, _shown(views, inside), smooth=True)
-    differences = (total / len(views.pairs)).tolist()
-    order = sorted(range(len(members)), key=differences.__getitem__)
-    return [FoundRule((members[n],), str(members[n]), (), differences[n]) for n in order]
+        made = bank.warp(x.expand(count, 1, -1, -1), numbers)[:, 0]
+        total += _differences(y, made, _shown(views, bank.inside), smooth=True)
+    tried = map(_Tried, range(count), (total / len(views.pairs)).tolist())
+    return sorted(tried, key=lambda one: one.difference)
 
 
 @functools.lru_cache(maxsize=8)
-def _bank(rules: str) -> tuple[Warp, tuple[Rule, ...], Tensor]:
-    """Rules between which registration finds its way, and which pixels they read from within."""
+def _bank(rules: str) -> _Bank:
+    """The bank of these families, with finer grids than they have."""
     members: list[Rule] = []
     for name, numbers in (known := rule_set(rules)).families.items():
         family = known.rules[numbers[0]].family
@@ -247,7 +265,7 @@ def _bank(rules: str) -> tuple[Warp, tuple[Rule, ...], Tensor]:
         grid = _BANKS.get(name, own) if len(own) == len(family.grid) else own
         members += [Rule(family, parameters) for parameters in grid]
     warp, distinct = distinct_rules(RuleSet(rules, tuple(members)), COARSE)
-    return warp, distinct, (warp.grids.abs() <= 1 - 0.5 / COARSE).all(dim=-1)
+    return _Bank(warp, distinct, (warp.grids.abs() <= 1 - 0.5 / COARSE).all(dim=-1))
 
 
 _ZOOMS = tuple(round(2.0 ** (n / 6), 3) for n in range(-9, 9))
@@ -261,16 +279,16 @@ _BANKS: dict[str, list[tuple[float, ...]]] = {
 """Finer grids than the families have."""
 
 
-def _starts(tried: Sequence[FoundRule]) -> list[FoundRule]:
+def _starts(rules: Sequence[Rule]) -> list[Rule]:
     """The best rule of each of the best families that can be registered, and one more."""
-    first: dict[str, FoundRule] = {}
-    more: list[FoundRule] = []
-    for one in tried:
-        name = one.rules[0].family.name
+    first: dict[str, Rule] = {}
+    more: list[Rule] = []
+    for rule in rules:
+        name = rule.family.name
         if name in _REFINED and name not in first and len(first) < _STARTS:
-            first[name] = one
+            first[name] = rule
         elif name in list(first)[:1] and not more:
-            more.append(one)
+            more.append(rule)
     return [*first.values(), *more]
 
 

@@ -4,9 +4,9 @@
         image.save(temporary, format="PNG")
 
 A file is written under a temporary name and flushed to disk, then renamed, and the new name is
-flushed too. Only a regular file is replaced. A link is refused, for a folder that somebody shared
-may hold links that lead out of it. A device of the system, such as /dev/null, and this process's
-own output, /dev/stdout, are written to directly.
+flushed too. Only a regular file is replaced. A link is refused, because a shared folder may
+hold links that lead out of it. A device of the system, such as /dev/null, and this process's own
+output, /dev/stdout, are written to directly.
 """
 
 import contextlib

@@ -28,7 +28,7 @@ def locked(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
     The operating system holds the lock, on the file `lock`, and releases it however the process
     ends. The file contains the process number, for the message to others. It is deleted at the end,
     and so are folders that were made for it, if they are empty. A file that a killed process left
-    behind locks nobody out. Nothing is deleted if the folder was begun anew by others meanwhile.
+    behind locks nobody out. Nothing is deleted if another process has replaced the folder.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]  # innermost first
     try:

@@ -1,6 +1,6 @@
 """Folders that this process has locked: nothing is written there once they are no longer its own.
 
-    check_owned(Path("runs/rotation"))   # an error if it was deleted, moved or begun anew meanwhile
+    check_owned(Path("runs/rotation"))   # an error if it was deleted, moved or replaced
 
 A run goes on for hours. Meanwhile somebody may delete its folder, and another process may begin a
 run of the same name. `locked` (locks.py) enters its folder here, and `written_whole` (files.py)
@@ -48,6 +48,6 @@ def check_owned(folder: Path) -> None:
     """Refuse to go on in a folder that this process has locked, if it is not the same one still."""
     if is_owned(folder) and not lock_is_there(folder):
         raise FineError(
-            f"{folder} was deleted, moved or begun anew while this process was working in it: "
+            f"{folder} was deleted, moved or replaced while this process was working in it: "
             "nothing more is written there; train again, in another folder"
         )

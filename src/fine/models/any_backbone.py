@@ -1,4 +1,4 @@
-"""Any network as the backbone: a module of your own, with other weights for every sample.
+"""Any network as the backbone: your own module, with other weights for every sample.
 
     memory = WeightMemory(network, rows=16, slots=8)    # slots of weights, found by analogy
     composed = compose_weights(network, memory)         # an nn.Module
@@ -108,7 +108,7 @@ class ComposedNetwork(nn.Module):
         """The networks with these weights, sample i of the inputs through network i.
 
         ``inputs`` is a tensor (b, …), or a tuple of such. Every network sees its sample as a batch
-        of one, so that any module that works on batches will do.
+        of one, so any module that works on batches can be used.
         """
         arguments = inputs if isinstance(inputs, tuple) else (inputs,)
 

@@ -23,7 +23,7 @@ class ControlConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     hidden: int = 256
     """Width of the network that scores a choice."""
 

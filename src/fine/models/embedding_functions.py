@@ -54,7 +54,7 @@ class EmbeddingFunction(ABC):
 
     @abstractmethod
     def power(self, times: float) -> Self:
-        """The functions, so many times."""
+        """The functions, applied ``times`` times."""
 
     @abstractmethod
     def interpolate(self, other: Self, share: float) -> Self:

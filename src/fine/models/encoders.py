@@ -24,7 +24,7 @@ from fine.models.initialisation import kaiming
 from fine.models.string_encoder import StringEncoder
 
 LARGEST_EMBEDDING = 2**14
-"""Numbers in the embedding of an image; those of the experiments have up to 1,024."""
+"""Size of the embedding of an image; those of the experiments have up to 1,024."""
 
 
 class Strided(TypedDict):

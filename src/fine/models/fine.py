@@ -27,12 +27,12 @@ from fine.models.paper import WeightedDistance
 
 STANDARDS = ("none", "image", "pair")
 MOST_RIDGE = 1_000_000
-"""With more, what a memory finds in a pair is lost in rounding."""
+"""With a larger one, the fit is lost in rounding."""
 
 
 @dataclass(frozen=True)
 class FINEConfig:
-    """The settings of a FINE.
+    """Settings of the default FINE model.
 
     Examples:
         >>> import fine
@@ -43,13 +43,13 @@ class FINEConfig:
     encoder: str = "p4m-cnn"
     """p4m-cnn, p4-cnn, resnet, mlp or conv; strings reads letters (docs/strings.md)."""
     standardise: str = "image"
-    """What is brought to mean 0 and variance 1 first: none; every image by itself (best for
-    drawings); or every pair as its first image is, y with x and the choices with x' (best for
+    """How images are standardised to mean 0 and variance 1: none; image, each separately (best for
+    drawings); or pair, y by the statistics of x and the choices by those of x' (best for
     photographs)."""
     embedding_size: int = 256
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     columns: int = 16
-    """Columns of an embedding, which a composed function treats alike; 1 is the paper's vector."""
+    """Columns of an embedding; a composed function acts on each. 1 is the paper's vector."""
     backbone: str = "linear"
     """The network whose weights are composed: linear, residual, mlp or nice."""
     layers: int = 2
@@ -69,7 +69,7 @@ class FINEConfig:
     keys: str = "tied"
     """Where keys come from: tied (start as the values), shared (are the values) or own."""
     auxiliary_queries: int = 3
-    """Further directions in which a training puzzle is asked: 0 none, 1 from x' and the answer to
+    """Further directions in which training puzzles are asked: 0 none, 1 from x' and the answer to
     x, 3 also both of them backwards."""
     score_all_directions: bool = False
     """Score a choice by the puzzle it completes, in all four directions, and not by f(x') alone:
@@ -169,7 +169,7 @@ class FINE(paper.FINE, HubMixin):
         return super().score(embeddings)
 
     def learn(self, images: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
-        """Training puzzles and their answers -> (logits (b, k), loss (b,)), in all directions.
+        """Training puzzles and their answers -> (logits (b, k), loss (b,)), over all directions.
 
         Besides x → y, x' → ? there is x' → y', x → ?, and both from right to left, with all images
         of the puzzle as choices. They cost little, because the images are embedded anyway.
@@ -237,7 +237,7 @@ class FINE(paper.FINE, HubMixin):
 def _check(config: FINEConfig) -> None:
     """Refuse settings that are impossible, or do not go together."""
     if not 0 <= config.ridge <= MOST_RIDGE:
-        raise FineError(f"ridge {config.ridge} will not do: give a number from 0 to {MOST_RIDGE:,}")
+        raise FineError(f"ridge is {config.ridge}: give a number from 0 to {MOST_RIDGE:,}")
     if config.standardise not in STANDARDS:
         raise unknown("way to standardise", config.standardise, STANDARDS)
     if config.auxiliary_queries not in (0, 1, 3):

@@ -2,7 +2,7 @@
 
     model = GroupedFINE(GroupedFINEConfig(slots=24, groups=3), channels=1, size=32)
 
-Each group is fitted to a pair by itself. The group that usually leaves such a residual
+Each group is fitted to a pair separately. The group whose own pairs usually leave such a residual
 (residual_distribution.py) answers. Continual learning adds a group for each new family.
 """
 
@@ -33,7 +33,7 @@ class GroupedFINEConfig(FINEConfig):
     """A FINE with its slots in groups."""
 
     groups: int = 1
-    """Groups of equally many slots; the one that a pair belongs to answers."""
+    """Number of groups, of equal size; the one that a pair belongs to answers."""
 
 
 class Reading(NamedTuple):
@@ -42,13 +42,13 @@ class Reading(NamedTuple):
     weight: Tensor
     """(b, o, i)"""
     residual: Tensor
-    """(b, o, c): what the group leaves of y."""
+    """(b, o, c): the residual of y after the group's fit."""
     residual_share: Tensor
     """(b,): the residual as a share of y, in squares."""
 
 
 class GroupedMemory(FunctionalMemory):
-    """A functional memory with its slots in groups, each fitted to a pair by itself."""
+    """A functional memory with its slots in groups, each fitted to a pair separately."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class GroupedMemory(FunctionalMemory):
             )
         if self.analogy != "least-squares":
             raise FineError(
-                "groups of slots are told apart by what they leave of a pair: set "
+                "groups of slots are told apart by their residuals of a pair: set "
                 "analogy=least-squares"
             )
         self.groups = groups
@@ -85,7 +85,7 @@ class GroupedMemory(FunctionalMemory):
         return (torch.stack(fits, dim=1) * belongs[..., None]).flatten(1)
 
     def read(self, x: Tensor, y: Tensor, *, group: int) -> Reading:
-        """The weight that one group finds by itself, and what it leaves of y."""
+        """The weight that one group finds alone, and its residual of y."""
         groups = self._values_by_group()
         values = groups[group]
         own = fit(values, x, y, ridge=self.ridge)
@@ -138,7 +138,7 @@ class GroupedFINE(FINE):
     def learn_from_embeddings(self, embeddings: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
         """As in `FINE`; a learning group must also learn to explain its own pairs.
 
-        Only then can these be told from those of other groups.
+        Only then can they be told from pairs of other groups.
         """
         if self.learning_group is None:
             return super().learn_from_embeddings(embeddings, answers)
@@ -158,7 +158,7 @@ class GroupedFINE(FINE):
 
     @torch.no_grad()
     def learn_residuals(self, puzzles: Puzzles, *, batch: int = 100) -> None:
-        """Let the last group learn what it leaves of pairs of its own rules, such as these."""
+        """Estimate the residuals of the last group from pairs of its own rules, such as these."""
         puzzles = puzzles[:RESIDUAL_PUZZLES]
         render = puzzles.renderer(next(self.parameters()).device)
         residuals: dict[GroupedMemory, list[Tensor]] = {}

@@ -125,7 +125,7 @@ class HubMixin:
         return str(commit.commit_url)
 
     def _card(self) -> str:
-        """A card with the model's settings; that of `fine export` tells of its training, too."""
+        """A card with the model's settings; that of `fine export` also describes its training."""
         model: Any = self
         numbers = sum(parameter.numel() for parameter in model.parameters())
         colours = "grey" if self.channels == 1 else "colour"

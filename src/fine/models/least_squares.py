@@ -16,17 +16,21 @@ from fine.models.linear_systems import solve
 from fine.models.paper import regularised
 
 FEW_ROWS = 16
-"""Embeddings with more rows than these have many."""
+"""Above this, embeddings have many rows."""
 MOST_PRODUCTS, MOST_PRODUCTS_OF_MANY_ROWS = 2**25, 2**20
 """Most numbers in the products V_sᵀV_t of all pairs of matrices for a fit to start from these
 products; it is the slower way where embeddings have many rows."""
+FEW_PAIRS = 32
+"""Up to this many pairs, a fit without gradients does not use these products: making them would
+take longer than the fit."""
 
 
 def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, o, c)."""
     count, rows = values.shape[0], values.shape[2]
     most = MOST_PRODUCTS if rows <= FEW_ROWS else MOST_PRODUCTS_OF_MANY_ROWS
-    if (rows * count) ** 2 > most:
+    few = len(x) <= FEW_PAIRS and not torch.is_grad_enabled()
+    if few or (rows * count) ** 2 > most:
         return _FitOutputs.apply(values, x, y, ridge)  # type: ignore[no-untyped-call]
     # The normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩: for all pairs of small matrices
     # this is one product.
@@ -38,7 +42,7 @@ def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
 
 
 class _FitOutputs(torch.autograd.Function):
-    """The fit of many or large matrices, from what each of them makes of x, with its derivative.
+    """The fit from what each matrix makes of x, with its derivative: for many or large matrices.
 
     The solution c of A c = b changes with A and b by A⁻¹(db − dA c). So the backward pass needs one
     more solve and two combinations of matrices, and none of the outputs V_s x: it costs a fraction
@@ -83,5 +87,5 @@ def combine(matrices: Tensor, coefficients: Tensor) -> Tensor:  # (s, o, i), (b,
 
 
 def residual(values: Tensor, coefficients: Tensor, x: Tensor, y: Tensor) -> Tensor:  # (b, o, c)
-    """What a combination of values leaves of y: y − Σ_s c_s V_s x."""
+    """The residual of y: y − Σ_s c_s V_s x."""
     return y - combine(values, coefficients) @ x

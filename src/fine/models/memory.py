@@ -25,7 +25,7 @@ from fine.models.orbit import expand, orbit_size, orbit_table
 from fine.models.paper import QUERIES, pseudo_inverse
 
 MOST_NUMBERS = 2**26
-"""What a memory may multiply out to read a pair: all matrices of all orbits, or their products."""
+"""Most numbers that reading a pair may need: all matrices of all orbits, or their products."""
 ANALOGIES = ("similarity", "least-squares")
 KEYS = ("tied", "shared", "own")
 
@@ -104,7 +104,7 @@ class FunctionalMemory(nn.Module):
         return y @ pseudo_inverse(x, ridge=self.ridge, method=self.method)
 
     def coefficients(self, x: Tensor, y: Tensor) -> Tensor:  # (b, i, c), (b, o, c) -> (b, s)
-        """How much of each slot there is in the rule that takes x to y, over the slots' orbits."""
+        """The coefficients of all values, over their orbits, for the rule that takes x to y."""
         values = self.all_values()
         if self.analogy == "least-squares":
             return fit(values, x, y, ridge=self.ridge)
@@ -147,7 +147,7 @@ def _check_size(
         needed = max(needed, orbits * orbits)
     if needed > MOST_NUMBERS:
         raise FineError(
-            f"{slots} slots of {numbers:,} numbers, each read in {elements} forms, would take "
+            f"{slots} slots of {numbers:,} numbers, each with an orbit of {elements}, would take "
             f"{needed:,} numbers, more than {MOST_NUMBERS:,}: give fewer slots or a smaller "
             "embedding_size"
         )

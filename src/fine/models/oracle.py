@@ -53,7 +53,7 @@ class Oracle(nn.Module):
 
 
 class LeastSquaresPixels(nn.Module):
-    """Fits a linear map from the pixels of x to those of y, a column a colour; applies it to x'."""
+    """Fits a linear map from the pixels of x to those of y, per colour; applies it to x'."""
 
     def __init__(self, *, ridge: float = 0.1):
         super().__init__()

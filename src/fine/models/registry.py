@@ -17,13 +17,13 @@ from fine.errors import FineError, unknown
 from fine.plugins import find_plugin, plugin_names
 
 LARGEST_MODEL = 100_000_000
-"""Numbers in a model: 400 MB."""
+"""Most numbers in a model: 400 MB."""
 LARGEST_IMAGE = 3 * 512 * 512
-"""Numbers in an image that a model sees."""
+"""Most numbers in an image that a model sees."""
 MOST = 1_048_576
-"""What a setting may count, such as slots or the width of a layer."""
+"""Largest value of a setting that counts something, such as slots or the width of a layer."""
 MOST_LAYERS = 1000
-"""Layers, each of which is an object of its own, even in outline."""
+"""Most layers: each is a Python object, even on the meta device."""
 _USUAL_IMAGE = 3 * 64 * 64
 """Numbers in an image for which no encoder is large."""
 
@@ -125,7 +125,7 @@ def make_model(
 
 
 def name_of(model: nn.Module) -> str:
-    """The name a model's class is registered by; of several, that with the most like settings."""
+    """The registered name of a model's class; of several, the one with the closest settings."""
     names = [name for name, recipe in MODELS.items() if recipe.model is type(model)]
     if not names:
         raise FineError(f"a {type(model).__name__} is no registered model: see `register_model`")
@@ -143,8 +143,8 @@ def refuse_giant(
 ) -> nn.Module | None:
     """Refuse a model that would fill the memory, before any of it is made.
 
-    A configuration may come from anywhere. The result is the model in outline, shapes without
-    numbers; None if its settings alone say that it is small.
+    A configuration may come from an untrusted file. The result is the model on the meta device,
+    shapes without numbers; None if its settings alone say that it is small.
     """
     if not (channels > 0 and size > 0 and channels * size * size <= LARGEST_IMAGE):
         raise FineError(

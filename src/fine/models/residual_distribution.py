@@ -1,4 +1,4 @@
-"""How groups of slots are told apart: by the residuals that each of them leaves of its own pairs.
+"""How groups of slots are told apart: by the distribution of each group's residuals.
 
     distribution = ResidualDistribution(3, rows=16, columns=16)
     distribution.learn(2, residuals)           # of pairs of group 2's own rules, (n, rows, columns)

@@ -1,4 +1,4 @@
-"""Augmentation of training puzzles: each image moved by itself, or a whole puzzle moved or warped.
+"""Augmentation of training puzzles: single images moved, or a whole puzzle moved or warped.
 
 A puzzle stays a puzzle. An image moved by a symmetry of the square is an image. And if y = f(x),
 then moving or warping all seven images by g gives a puzzle about the conjugated rule g f g⁻¹.
@@ -21,7 +21,7 @@ reproducible: they were drawn when mirrors came after rotations."""
 def augment_images(
     puzzles: Puzzles, numbers: NDArray[np.int64], draws: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Specs of the puzzles ``numbers``, with x, x' and x'' each moved by a symmetry of its own.
+    """Specs of the puzzles ``numbers``, with x, x' and x'' each moved by its own symmetry.
 
     ``draws`` (b, 3) are numbers from 0 to 7. A spec stores the element in the image number, as
     whole rounds through all images.

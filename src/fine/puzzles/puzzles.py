@@ -66,7 +66,7 @@ class Puzzles(Dataset[Batch]):
 
     @cached_property
     def _renderer(self) -> Renderer:
-        """A renderer that is made once, for who asks for puzzles one by one."""
+        """A renderer that is made once, for access to puzzles one by one."""
         return self.renderer()
 
     @property

@@ -64,5 +64,5 @@ class Renderer:
         return images.unflatten(0, numbers.shape)
 
     def under(self, images: Tensor, rules: Tensor) -> Tensor:  # (b, n, channels, h, w), (b, n)
-        """Images, each under a rule of its own."""
+        """Images, each under its own rule."""
         return self.warp(images.flatten(0, 1), rules.flatten()).view_as(images)

@@ -132,7 +132,7 @@ class Backwards(Hints):
 
 
 class Chain(Hints):
-    """Each hint shows a rule of its own; the answer is x' under all of them, in order.
+    """Each hint shows another rule; the answer is x' under all of them, in order.
 
     Under the wrong rule, one rule of the chain is replaced.
     """

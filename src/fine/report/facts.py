@@ -8,7 +8,7 @@ from typing import Any
 
 from fine.experiments.comparison import MISSING, Comparison, Entry
 from fine.experiments.durations import show_minutes
-from fine.experiments.ledger import Record
+from fine.experiments.records import Record
 from fine.experiments.text_tables import span
 from fine.puzzles import KINDS
 

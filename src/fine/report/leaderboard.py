@@ -1,13 +1,13 @@
 """The leaderboard as a page and as Markdown: every model, every table, from the ledger alone."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 from fine.experiments.comparison import MISSING
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
 from fine.experiments.leaderboard import Board, Line, line_name
 from fine.experiments.text_tables import markdown_rows, markdown_text, span
+from fine.report.document import document
 from fine.report.markup import Markup, block, element, lines
 from fine.report.numbers import tenths
 
@@ -27,22 +27,12 @@ UNKNOWN = "–"
 
 def leaderboard_page(boards: Sequence[Board]) -> str:
     """The page. The same ledger makes the same bytes."""
-    style = files("fine.report").joinpath("style.css").read_text(encoding="utf-8")
-    head = lines(
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", TITLE),
-        element("style", Markup(f"\n{style}")),
-    )
     back = element("a", "All tables and figures", href="report.html")
     header = element(
         "header",
         lines(element("h1", TITLE), element("p", LEAD, class_="lead"), element("p", back)),
     )
-    body = lines(header, block("main", *map(_section, boards)))
-    page = block("html", element("head", head), element("body", body), lang="en")
-    return f"<!doctype html>\n{page}\n"
+    return document(TITLE, header, block("main", *map(_section, boards)))
 
 
 _TEXTS = ("model", "training")

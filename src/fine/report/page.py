@@ -1,16 +1,16 @@
 """The page: every experiment as a table beside the paper's, with figures, in one file."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 from fine.experiments.catalogue import EXPERIMENTS
 from fine.experiments.comparison import Comparison
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
-from fine.experiments.ledger import Record
 from fine.experiments.paper import CONTRADICTIONS
+from fine.experiments.records import Record
 from fine.report.costs import cost_against_accuracy
 from fine.report.curves import learning_curves
+from fine.report.document import document
 from fine.report.facts import Facts, capitalised, cost, how_to_read
 from fine.report.findings import opening
 from fine.report.function_map import function_map
@@ -37,18 +37,9 @@ def html_page(comparisons: Sequence[Comparison], *, leaderboard: str = "") -> st
 
     The same ledger makes the same bytes.
     """
-    style = files("fine.report").joinpath("style.css").read_text(encoding="utf-8")
-    head = lines(
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", TITLE),
-        element("style", Markup(f"\n{style}")),
-    )
     sections = (_section(each, first=each is comparisons[0]) for each in comparisons)
-    body = lines(_header(comparisons, leaderboard), block("main", *sections), _contradictions())
-    page = block("html", element("head", head), element("body", body), lang="en")
-    return f"<!doctype html>\n{page}\n"
+    header = _header(comparisons, leaderboard)
+    return document(TITLE, header, block("main", *sections), _contradictions())
 
 
 def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:

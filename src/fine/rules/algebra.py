@@ -95,7 +95,7 @@ def _inverse_of(rule: Rule) -> Rule | None:
 
 
 def power(rule: RuleMap, times: float) -> RuleMap | None:
-    """Rules so many times; None if there is no formula for that."""
+    """Rules applied ``times`` times; None if there is no formula for that."""
     if times < 0:
         back = inverse(rule)
         return None if back is None else power(back, -times)
@@ -126,7 +126,10 @@ def _affine_power(rule: RuleMap, times: float) -> RuleMap | None:
 
 
 def _matrix_power(matrix: Matrix, times: float) -> Matrix | None:
-    """A map so many times; None if a part of it is mirrored or turned by half, and not whole."""
+    """A map applied ``times`` times; None if that is not defined.
+
+    A mirror image, or a rotation by 180°, has whole powers only.
+    """
     square = np.vstack((matrix, [0, 0, 1]))
     whole, rest = divmod(times, 1)
     total = np.linalg.matrix_power(square, int(whole))

@@ -4,7 +4,7 @@
     rule_set("any-rotation").rules[7]    # rotation by 303.2°, on every machine
     rule_set("universal")                # these, the square, and the paper's that are not affine
 
-Each family has 1,000 rules, drawn once and for ever, so that a puzzle is still a handful of
+Each family has 1,000 rules, always the same, so that a puzzle is still a handful of
 integers. None of them is in `all`, which stays the paper's. `square` has the eight symmetries of
 the square, of which the paper's families lack the two transposes.
 """

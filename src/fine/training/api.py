@@ -1,4 +1,4 @@
-"""Train a model in a folder of its own, or resume a run that was stopped.
+"""Train a model in a run folder, or resume a run that was stopped.
 
 config = RunConfig(task=Task.preset("omniglot", rules="rotation"))
 evaluation = train(config, Path("runs/rotation"))
@@ -31,7 +31,7 @@ def train(
         config: Everything the run depends on: model, task, training.
         folder: The run folder, made if it is not there.
         device: Where to train: ``cpu`` or ``cuda``.
-        progress: What is told about every epoch; None: nothing is shown.
+        progress: Receives the progress of training; None: nothing is shown.
 
     Examples:
         >>> import fine
@@ -51,8 +51,8 @@ def resume(
     Args:
         folder: The folder of a run that was stopped.
         device: Where to train: ``cpu`` or ``cuda``.
-        threads: CPU threads; 0: as many as it was begun with, so that it ends in the same weights.
-        progress: What is told about every epoch; None: nothing is shown.
+        threads: CPU threads; 0: as many as it started with, so that it ends in the same weights.
+        progress: Receives the progress of training; None: nothing is shown.
 
     Examples:
         >>> import fine
@@ -111,15 +111,15 @@ def resume_locked(
 
 
 def other_threads(run: Run, threads: int = 0) -> str:
-    """A line for whoever resumes a run with other threads than it was begun with, else nothing.
+    """A warning if a run is resumed with another number of threads than it was started with.
 
-    ``threads`` is the number that they ask for, as in `resume`.
+    Empty if the number is the same. ``threads`` is the one asked for, as in `resume`.
     """
-    begun, now = run.threads(), threads or _threads_of(run)
-    if begun in (0, now):
+    started, now = run.threads(), threads or _threads_of(run)
+    if started in (0, now):
         return ""
     return (
-        f"begun with threads={begun}, continued with threads={now}: the weights will differ in "
+        f"started with threads={started}, continued with threads={now}: the weights will differ in "
         "their last bits from those of a run that was not stopped"
     )
 
@@ -127,7 +127,7 @@ def other_threads(run: Run, threads: int = 0) -> str:
 def _threads_of(run: Run) -> int:
     """The number of threads that a run is resumed with, unless another is given.
 
-    That is the one it was begun with, if this machine has as many cores: more threads than cores
+    That is the one it was started with, if this machine has as many cores: more threads than cores
     wait for each other.
     """
     return min(run.threads() or torch.get_num_threads(), os.cpu_count() or 1)
@@ -135,9 +135,9 @@ def _threads_of(run: Run) -> int:
 
 @contextlib.contextmanager
 def using_threads(count: int) -> Iterator[None]:
-    """Compute with so many threads; with another number, sums differ in their last bits.
+    """Compute with ``count`` threads; with another number, sums differ in their last bits.
 
-    It is set even if it is the present one. Otherwise MKL, below torch, may choose to use fewer.
+    It is set even if it is the present one. Otherwise MKL, below torch, may use fewer.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(count)

@@ -3,10 +3,10 @@
     save_checkpoint(path, config, model, optimiser, CheckpointMeta(epochs, seconds, metrics))
     meta = load_checkpoint(path, config, model, optimiser, parameters)
 
-All randomness is addressed by (seed, epoch), so there is no generator state to save. Three texts
-are beside the tensors: how far the run had come, the configuration it had, and a checksum of
-everything. A run whose configuration was changed is not resumed, nor is a file with one bit
-changed. Checkpoints of formats 1 to 3 have only the first of these texts.
+All randomness is addressed by (seed, epoch), so there is no generator state to save. The metadata
+has the progress of the run, its configuration, and a checksum of everything. A run whose
+configuration was changed is not resumed, nor is a file with one bit changed. Checkpoints of formats
+1 to 3 have the progress only.
 """
 
 import csv
@@ -37,14 +37,14 @@ _MOMENTS = {"step", "exp_avg", "exp_avg_sq"}  # what Adam keeps for a parameter
 
 @dataclass(frozen=True)
 class CheckpointMeta:
-    """How far a run had come when its checkpoint was written."""
+    """The progress of a run when its checkpoint was written."""
 
     epochs: int
     """Epochs trained."""
     seconds: float
     """Seconds of training."""
     metrics: tuple[dict[str, Any], ...]
-    """The learning curve, a row an epoch."""
+    """The learning curve, one row per epoch."""
 
     def check(self) -> None:
         """Refuse what no training can have written."""
@@ -145,7 +145,7 @@ def _moments(
 
 
 def write_curve(path: Path, metrics: list[dict[str, Any]]) -> None:
-    """Write a learning curve as CSV, a row an epoch."""
+    """Write a learning curve as CSV, one row per epoch."""
     table = io.StringIO()
     tested = any(TEST_ACCURACY in row for row in metrics)
     columns = (*CURVE, TEST_ACCURACY) if tested else CURVE

@@ -47,7 +47,7 @@ class Feed:
         return batch
 
     def _specs(self, numbers: Integers) -> NDArray[np.int32]:
-        """The specs of these puzzles; if images turn, each of them is moved by itself."""
+        """The specs of these puzzles; with `turns`, every image is rotated or mirrored."""
         if TURNS not in self.training.image_parts:
             return self.puzzles.specs[numbers]
         images = np.arange(3)  # x, x' and x''

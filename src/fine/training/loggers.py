@@ -21,7 +21,7 @@ from fine.training.run import RunConfig
 
 
 class Log(Progress, Protocol):
-    """A progress that is written down."""
+    """Progress that is also logged."""
 
     def result(self, evaluation: Evaluation) -> None:
         """The test at the end of the run."""
@@ -31,7 +31,7 @@ class Log(Progress, Protocol):
 
 
 class Several:
-    """Passes the progress of a training on to several."""
+    """Passes progress on to several receivers."""
 
     def __init__(self, *others: Progress):
         self.others = others

@@ -1,4 +1,4 @@
-"""Progress of a training: a live bar in a terminal, one line an epoch elsewhere."""
+"""Progress of a training: a live bar in a terminal, one line per epoch elsewhere."""
 
 import time
 from typing import Protocol
@@ -17,7 +17,7 @@ class Progress(Protocol):
         """``done`` puzzles since the start of the run; loss and accuracy of the epoch so far."""
 
     def epoch(self, *, epoch: int, loss: float, accuracy: float, speed: float) -> None:
-        """An epoch is over and its checkpoint is on disk; ``speed`` is in puzzles a second."""
+        """An epoch is over and its checkpoint is on disk; ``speed`` is in puzzles per second."""
 
 
 class Silent:
@@ -31,7 +31,7 @@ class Silent:
 
 
 class ProgressBar:
-    """A bar with loss, accuracy, puzzles/s and time left; without a terminal, one line an epoch.
+    """A bar with loss, accuracy, puzzles/s and time left; without a terminal, one line per epoch.
 
     The title is printed with the first step, so a run that is refused announces nothing.
     """

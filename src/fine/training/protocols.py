@@ -1,4 +1,4 @@
-"""How a model is trained: epochs, batch, augmentation, and how the learning rate moves."""
+"""How a model is trained: epochs, batch, augmentation, learning rate schedule."""
 
 import math
 from contextlib import suppress
@@ -28,26 +28,25 @@ class Training:
     learning_rate: float = 2e-3
     """Learning rate of Adam; with one-cycle, its peak."""
     schedule: str = "one-cycle"
-    """How the learning rate moves: one-cycle (up, then down to almost 0) or constant."""
+    """Learning rate schedule: one-cycle (up, then down to almost 0) or constant."""
     grad_clip: float = 10.0
     """Largest norm of the gradient."""
     resample_each_epoch: bool = False
     """Draw new puzzles for every epoch instead of showing the same ones again."""
     augment_images: str | bool = ""
-    """Make every image of a puzzle unlike itself before any rule, at random each time: turns
-    (rotations and mirrors; True means these alone), or other parts joined by +, such as
-    edges+mask+frame, or all."""
+    """Augment every image of a puzzle at random before any rule: turns (rotations and mirrors;
+    True means these alone), or other parts joined by +, such as edges+mask+frame, or all."""
     augment_puzzles: int = 1
     """Symmetries by which a puzzle is moved each time: 1 none, 4 rotations, 8 also mirrors."""
     conjugate: float = 0.0
-    """Share of the puzzles that are shown under a training rule, the same for all seven images."""
+    """Share of the puzzles shown under a further training rule, the same for all seven images."""
     test_epochs: tuple[int, ...] = ()
     """Epochs after which the model is tested too, for its learning curve. It changes no result."""
     seed: int = 0
     """Fixes the starting weights, the training puzzles and their order."""
 
     def __post_init__(self) -> None:
-        """Write the same parts of an augmentation in one way only, for they are in keys of cells.
+        """Write the parts of an augmentation in one canonical way, because keys of cells have them.
 
         True and False are what older run folders have.
         """
@@ -91,7 +90,7 @@ class Training:
 
     @property
     def shows_the_same(self) -> bool:
-        """Whether every epoch shows the very same images."""
+        """Whether every epoch shows the same images."""
         return not (
             self.resample_each_epoch
             or self.augment_images

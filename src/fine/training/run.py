@@ -1,8 +1,8 @@
 """Runs are folders: one trained model and its record, in files a person can read and git can keep.
 
-    config.json          what the run is: model, task, training; the threads it was begun with
+    config.json          what the run is: model, task, training; the threads it was started with
     state.safetensors    while training: the checkpoint after the last whole epoch, to resume from
-    metrics.csv          a row an epoch
+    metrics.csv          one row per epoch
     model.safetensors    the trained weights
     result.json          accuracy on the test puzzles, minutes, versions
     puzzles.png          test puzzles the model solved and missed
@@ -138,7 +138,7 @@ RUN_KINDS: dict[str, RunKind] = {}
 def register_run_kind(name: str, config: type[RunConfig], trainer: Callable[..., Any]) -> None:
     """Make a kind of run known: `train` and `resume` then use ``trainer`` for these configurations.
 
-    Every kind has a class of configurations of its own.
+    Every kind has its own class of configurations.
     """
     if name in RUN_KINDS:
         raise FineError(f"there is a kind of run called '{name}' already: choose another name")
@@ -249,7 +249,7 @@ class Run:
         return self.folder / "model.safetensors"
 
     def save_config(self, config: RunConfig) -> None:
-        """Write config.json, with the number of threads that the run is begun with."""
+        """Write config.json, with the number of threads that the run is started with."""
         content = {**with_format(config), "threads": torch.get_num_threads()}
         write_json(self.folder / "config.json", content)
 
@@ -282,7 +282,7 @@ class Run:
         return config
 
     def threads(self) -> int:
-        """The number of threads that the run was begun with; 0: its config.json does not say."""
+        """The number of threads that the run was started with; 0: its config.json does not say."""
         path = self.folder / "config.json"
         threads = read_json(path).get("threads", 0)
         if type(threads) is not int or threads < 0:

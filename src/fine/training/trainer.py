@@ -135,7 +135,7 @@ class Trainer:
         """Copy weights and learning curve of a finished run that was trained the same way."""
         load_weights(self.model, read_tensors(trained.weights)[0], trained.weights)
         rows = read_curve(trained.folder / "metrics.csv")
-        # Not its tests on the way: they were of other puzzles.
+        # Without its test accuracies: they were measured on other puzzles.
         self.metrics = [{name: row[name] for name in CURVE} for row in rows]
         self.epochs_done = self.config.training.epochs
 
@@ -236,7 +236,7 @@ class Trainer:
         progress.epoch(epoch=epoch + 1, loss=loss, accuracy=accuracy, speed=speed)
 
     def _batches(self) -> list[Integers]:
-        """The numbers of the puzzles, in the order of this epoch, as batches."""
+        """The numbers of the puzzles in this epoch's order, in batches."""
         training = self.config.training
         order = random_order(len(self.puzzles), training.seed, _ORDER, self.epochs_done)
         batches = [order[at : at + training.batch] for at in range(0, len(order), training.batch)]
@@ -276,7 +276,7 @@ class Trainer:
         return learn(self.solver, batch)
 
     def _check_weights(self, number: int) -> None:
-        """Refuse weights that the last step of an epoch spoilt: no further step would notice."""
+        """Refuse weights that are not finite after the last step: no later step would notice."""
         weights = self.model.state_dict()
         if not all(torch.isfinite(tensor).all() for tensor in weights.values()):
             raise self._not_finite(number, weights)
@@ -284,7 +284,7 @@ class Trainer:
     def _not_finite(self, number: int, tensors: Mapping[str, Tensor]) -> FineError:
         """The error for numbers that are not finite.
 
-        It names the first one, and parameters before everything else, for they spoil the rest.
+        It names the first one, parameters before everything else, because they cause the rest.
         """
         named: dict[str, Tensor] = {**dict(self.model.named_parameters()), **tensors}
         bad = [name for name, tensor in named.items() if not torch.isfinite(tensor).all()]

@@ -1,7 +1,7 @@
 """Configurations of run folders and ledger records that earlier versions wrote, in today's words.
 
 Format 1 had two settings of FINE as true or false. Format 2 had other names for most options, and
-continual learning was one of them. Format 3 did not say how many threads a run was begun with, and
+continual learning was one of them. Format 3 did not say how many threads a run started with, and
 its checkpoints had neither configuration nor checksum. Format 4 is what this version writes.
 """
 

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from fine.continual import ContinualConfig
 from fine.experiments import Cell, Ledger
-from fine.experiments.ledger import failure
+from fine.experiments.records import failure
 from fine.experiments.worker import read_outcome, run_cell
 from fine.io.tensors import read_tensors
 from fine.puzzles.task import Task

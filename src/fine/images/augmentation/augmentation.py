@@ -1,4 +1,4 @@
-"""Images made unlike themselves, anew each time they are shown.
+"""Random augmentation of images, drawn again each time they are shown.
 
     augment = ImageAugmentation(read_parts("edges+mask+frame"))
     augment(images, random_bits(seed, epoch, np.arange(len(images))))   # (n, channels, h, w)

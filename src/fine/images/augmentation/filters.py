@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 KNOTS = 7
-"""A smooth field has so many random numbers along each axis."""
+"""Random numbers of a smooth field along each axis."""
 
 
 def steepness(images: Tensor) -> Tensor:  # (n, 1, h, w), the same out

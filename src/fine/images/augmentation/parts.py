@@ -7,7 +7,7 @@ DRAWINGS = ("edges", "bright", "dark", "strokes")
 all equally often."""
 
 CHANGES = ("invert", "thick", "mask", "frame", "contrast")
-"""What may happen besides, each to a share of the images."""
+"""Further changes, each to a share of the images."""
 
 TURNS = "turns"
 """A rotation or mirror of the square, one of eight, all equally often."""

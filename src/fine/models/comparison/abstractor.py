@@ -38,7 +38,7 @@ class AbstractorConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image, and in a symbol."""
+    """Size of the embedding of an image, and in a symbol."""
     layers: int = 2
     """Layers of relational cross-attention."""
     heads: int = 8

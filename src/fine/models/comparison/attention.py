@@ -46,6 +46,6 @@ def feed_forward(features: int, hidden: int) -> nn.Sequential:
 
 
 def answer_head(features: int, hidden: int) -> nn.Sequential:
-    """Two layers from what was found out about a puzzle to the logits of its choices."""
+    """Two layers from the features of a puzzle to the logits of its choices."""
     first = kaiming(nn.Linear(features, hidden))
     return nn.Sequential(first, nn.ReLU(), xavier(nn.Linear(hidden, CHOICES)))

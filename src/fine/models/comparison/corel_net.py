@@ -21,7 +21,7 @@ class CoRelNetConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     hidden: int = 512
     """Width of the two hidden layers."""
     softmax: bool = True

@@ -31,7 +31,7 @@ class DualAttentionConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image, and in a symbol."""
+    """Size of the embedding of an image, and in a symbol."""
     layers: int = 2
     """Layers of attention."""
     heads: int = 8
@@ -39,7 +39,7 @@ class DualAttentionConfig:
     relations: int = 16
     """Relations by which a layer compares two images."""
     key: int = 8
-    """Numbers in what a relation compares."""
+    """Size of the vectors that a relation compares."""
     feed_forward: int = 256
     """Width of the feed-forward layers."""
     hidden: int = 256

@@ -1,6 +1,6 @@
 """ESBN, the Emergent Symbol Binding Network (Webb et al., 2021).
 
-Its controller never sees an image, only symbols of its own: beside each embedding it writes a key.
+Its controller never sees an image. For each embedding it writes a key of its own to the memory.
 A new embedding, compared with the earlier ones, brings back their keys.
 """
 
@@ -21,9 +21,9 @@ class ESBNConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     key: int = 256
-    """Numbers in a key."""
+    """Size of a key."""
     hidden: int = 512
     """Width of the LSTM."""
     scaled: bool = False
@@ -49,7 +49,7 @@ class ESBN(SequenceModel):
         self.confidence_bias = nn.Parameter(torch.zeros(()))
 
     def _start_controller(self) -> None:
-        """As Webb et al. do: the input and forget gates as one matrix, the others by themselves."""
+        """As Webb et al. do: the input and forget gates as one matrix, the others separately."""
         size = self.controller.hidden_size
         for weight in (self.controller.weight_ih, self.controller.weight_hh):
             in_and_forget, cell, out = weight.split((2 * size, size, size))

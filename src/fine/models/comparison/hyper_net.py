@@ -18,9 +18,9 @@ class HyperNetConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     columns: int = 1
-    """Columns of an embedding, which a composed function treats alike; 1 is the paper's vector."""
+    """Columns of an embedding; a composed function acts on each. 1 is the paper's vector."""
     layers: int = 4
     """NICE layers."""
     slots: int = 48

@@ -19,11 +19,11 @@ class PrediNetConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     heads: int = 32
     """Pairs of images to compare."""
     key: int = 16
-    """Numbers in a key, by which a head finds its images."""
+    """Size of a key, by which a head finds its images."""
     relations: int = 16
     """Relations by which a pair is compared, the same for all heads."""
     hidden: int = 8

@@ -15,11 +15,11 @@ class RelationNetConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image."""
+    """Size of the embedding of an image."""
     hidden: int = 512
     """Width of the first layer that sees a pair."""
     relation: int = 256
-    """Numbers in a relation."""
+    """Size of a relation vector."""
 
 
 class RelationNet(SequenceModel):

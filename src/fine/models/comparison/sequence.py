@@ -52,7 +52,7 @@ class SequenceModel(nn.Module, ABC):
         """Images (b, 7, channels, size, size) -> normalised embeddings (b, 7, d)."""
         if images.shape[1] != IMAGES:
             raise FineError(
-                f"{type(self).__name__} was given {images.shape[1]} images a puzzle: it reads "
+                f"{type(self).__name__} was given {images.shape[1]} images per puzzle: it reads "
                 f"sequences of {IMAGES}, x, y, x' and {CHOICES} choices"
             )
         return self.normalise(self.encoder(images.flatten(0, 1)).view(len(images), IMAGES, -1))

@@ -19,7 +19,7 @@ class TransformerConfig:
     encoder: str = "p4-cnn"
     """p4-cnn, p4m-cnn, resnet, mlp or conv."""
     embedding_size: int = 128
-    """Numbers in the embedding of an image, and the width of the Transformer."""
+    """Size of the embedding of an image, and the width of the Transformer."""
     heads: int = 8
     """Heads of the attention."""
     feed_forward: int = 512

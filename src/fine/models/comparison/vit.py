@@ -1,7 +1,7 @@
 """A small Vision Transformer (Dosovitskiy et al., 2021) that sees the seven images as one context.
 
 Every patch of every image attends to all others, so it may compare anything with anything. There is
-no encoder, no memory and no function: it is what one gets from more of the usual.
+no encoder, no memory and no function: it is the generic architecture to compare with.
 """
 
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ class ViTConfig:
     grid: int = 4
     """Patches along each side of an image."""
     embedding_size: int = 96
-    """Numbers in the embedding of a patch."""
+    """Size of the embedding of a patch."""
     layers: int = 4
     """Layers of attention."""
     heads: int = 4
