@@ -17,9 +17,10 @@ import torch
 from numpy.typing import NDArray
 
 from fine.geometry.frame import frame_points
+from fine.inference.registration.comparison import sampled
 from fine.inference.registration.forms import AffineForm, reported, rules_of
 from fine.inference.registration.pairs import Pair
-from fine.inference.registration.refinement import Candidate, sampled
+from fine.inference.registration.refinement import Candidate
 from fine.inference.registration.wording import in_words
 from fine.rules import FAMILIES, Rule
 from fine.rules.rule_map import RuleMap

@@ -20,7 +20,8 @@ from torch import Tensor
 from fine.geometry.warp import HALF
 from fine.inference.registration.forms import BENT_FORMS, FORMS, AffineForm, Form
 from fine.inference.registration.pairs import Level, Pair
-from fine.inference.registration.refinement import Candidate, losses
+from fine.inference.registration.comparison import losses
+from fine.inference.registration.refinement import Candidate
 from fine.rules import FAMILIES, Rule
 from fine.rules.continuous import _SQUARE
 
@@ -205,8 +206,7 @@ def bank_starts(
 
 def _bank_side(pair: Pair) -> int:
     """A side at which y fits into the canvas, with space to be moved."""
-    longest = max(pair.y.shape[1:]) / pair.side
-    return max(8, min(BANK_SIDE, round(0.6 * _CANVAS / longest)))
+    return max(8, min(BANK_SIDE, round(0.6 * _CANVAS / pair.larger)))
 
 
 def _signed(shift: int) -> int:
