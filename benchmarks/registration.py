@@ -1,9 +1,10 @@
-"""How exactly rules are found: python benchmarks/registration.py [PAIRS [FAMILY]] [--seed=1] [--verbose]
+"""How exactly rules are found: python benchmarks/registration.py [PAIRS [FAMILY]] [OPTIONS]
 
 Pairs are made with Pillow and SciPy (`pip install scipy`), not with our own warp: photographs of
 CIFAR-100 scaled up, drawings of letters and shapes, and smooth synthetic photographs, 64 to 4,000
 pixels (a sixth of them above 800), with parameters off every grid, JPEG noise in half of them and a
-second hint in a quarter. Another seed makes other pairs.
+second hint in a quarter. `--seed=1` makes other pairs, `--verbose` tells of each that is not as it
+should be.
 """
 
 import functools
@@ -369,7 +370,7 @@ def try_one(family: str, number: int, seed: int, *, verbose: bool) -> Outcome:
     decibel = psnr(found, *clean[0]) if clean[0][2].any() else math.inf
     if verbose and not (good and found.sure and decibel >= DECIBEL):
         state = f"{'near' if good else 'OFF'} {'sure' if found.sure else 'unsure ' + found.reason}"
-        told = f"{decibel:.1f} dB, left {found.unexplained:.3f}, {seconds:.1f} s"
+        told = f"{decibel:.1f} dB, left {found.residual:.3f}, {seconds:.1f} s"
         what = truth.matrix.round(3).tolist() if truth.matrix is not None else truth.cut
         print(f"{family} {number} {kind.__name__} {size} q{quality} ×{len(xs)}: {state}, {told}")
         print(f"    {what} -> {found}", flush=True)

@@ -61,7 +61,7 @@ def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
 
 
 def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
-    """What candidates leave unexplained, without slopes: for a search over many."""
+    """The losses of candidates, without slopes: for a search over many."""
     read = sampled(level.x[:, :1], sources / level.reach)[:, 0]
     within, beyond = inside_and_outside(level, sources)
     left = (within * saturated((read - level.y).square(), level.variance)).sum(1)
