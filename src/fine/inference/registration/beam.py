@@ -2,7 +2,7 @@
 
     beam = Beam(pairs, families)
     items = beam.thin(beam.refined(items, 0), kept=2)      # at the coarsest side
-    beam.settled(items)                                    # nothing else needs to be tried
+    beam.settled(items, ())                                # nothing else needs to be tried
 
 An item is a candidate and the setting that it is a candidate for.
 """
@@ -85,12 +85,12 @@ class Beam:
                 result.append((setting, one))
         return result
 
-    def settled(self, items: list[Item], others: Sequence[Proposal] = ()) -> bool:
+    def settled(self, items: list[Item], others: Sequence[Proposal], number: int = 0) -> bool:
         """Whether the best candidate explains the pairs so well that nothing else is tried."""
-        clear = CLEAR if self.sides[0] > SMALL or self.side > SMALL else CLEAR_IF_SMALL
-        return self._residual([*map(proposal_of, items), *others]) < clear
+        clear = CLEAR if self.side > SMALL else CLEAR_IF_SMALL
+        return self._residual([*map(proposal_of, items), *others], number) < clear
 
-    def _residual(self, proposals: Sequence[Proposal], number: int = 0) -> float:
+    def _residual(self, proposals: Sequence[Proposal], number: int) -> float:
         best = min(proposals, key=lambda one: one.loss)
         return residual_share(RuleMap(best.rules), self.plain.pairs, side=self.sides[number])
 
@@ -116,6 +116,9 @@ class Beam:
 
     def finished(self, items: list[Item]) -> list[Item]:
         """The candidates at the finest side, one of each form and setting."""
+        items = self.thin(items, kept=2)
+        if not items:
+            return []
         for number in range(1, len(self.sides)):
             items = self.thin(self.refined(items, number, steps=6), kept=2 if number < 2 else 1)
             if self._residual(list(map(proposal_of, items)), number) > HOPELESS:

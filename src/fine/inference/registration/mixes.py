@@ -1,8 +1,9 @@
 """Mixes: any affine map, alone or with a negative, a bend or a swap.
 
-    items = mixes(beam, before)       # `before` are the single families, none of which explains
+    for more in MIXES:
+        items += more(beam, items)       # `items` begin with the single families
 
-What is cheap and likely is tried first, and the rest only if that does not explain the pairs.
+What is cheap and likely comes first.
 """
 
 import numpy as np
@@ -10,23 +11,11 @@ import numpy as np
 from fine.inference.registration import settings
 from fine.inference.registration.bank import bank_starts
 from fine.inference.registration.beam import Beam, Item, loss_of
+from fine.inference.registration.bent_starts import bent_starts
 from fine.inference.registration.families import affine_starts
-from fine.inference.registration.forms import AffineForm
-from fine.inference.registration.refinement import Candidate
+from fine.inference.registration.forms import BENT_FORMS, AffineForm
 from fine.inference.registration.settings import Setting
-from fine.inference.registration.starts import GRIDS, family_starts, form_of
-
-
-def mixes(beam: Beam, before: list[Item]) -> list[Item]:
-    """Candidates for pairs that no single family explains."""
-    if "affine-map" not in beam.families and "any-mix" not in beam.families:
-        return []
-    found: list[Item] = []
-    for more in (_similar, _negative, _stretched, _bent, _swapped):
-        found += more(beam, found + before)
-        if beam.settled(found):
-            break
-    return found
+from fine.inference.registration.starts import family_starts
 
 
 def _similar(beam: Beam, _before: list[Item]) -> list[Item]:
@@ -67,13 +56,8 @@ def _bent(beam: Beam, before: list[Item]) -> list[Item]:
     for name in ("wave", "fisheye"):
         if name not in beam.families:
             continue
-        bends = [np.array(one) for one in GRIDS[name][:: 3 if name == "wave" else 5]]
-        for order in (f"{name}+affine", f"affine+{name}"):
-            starts = [
-                (beam.plain, Candidate(form_of(order), np.concatenate((bend, one.flatten()))))
-                for bend in bends
-                for one in maps
-            ]
+        for form in (BENT_FORMS[f"{name}+affine"], BENT_FORMS[f"affine+{name}"]):
+            starts = [(beam.plain, one) for one in bent_starts(beam.plain.pairs, form, maps)]
             quick = beam.refined(starts, 0, steps=5)
             likely = sorted(quick, key=loss_of)[:4]
             found += beam.thin(beam.refined(likely, 0), kept=2)
@@ -92,3 +76,7 @@ def _swapped(beam: Beam, _before: list[Item]) -> list[Item]:
     best = sorted(tried, key=loss_of)[:8]
     items = [beam.refined([item], 0)[0] for item in best]
     return beam.thin(items + beam.freed(items), kept=2)
+
+
+MIXES = (_similar, _negative, _stretched, _bent, _swapped)
+"""What is tried, one after another, if no single family explains the pairs."""

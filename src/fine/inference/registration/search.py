@@ -16,7 +16,7 @@ from fine.errors import FineError, unknown
 from fine.inference.registration.beam import Beam, proposal_of
 from fine.inference.registration.choice import Registered, choose, nothing_to_see
 from fine.inference.registration.families import choices, moving_families
-from fine.inference.registration.mixes import mixes as find_mixes
+from fine.inference.registration.mixes import MIXES
 from fine.inference.registration.pairs import Pair
 from fine.rules import Rule
 
@@ -64,12 +64,17 @@ def register(
         beam = Beam(pairs, tuple(families))
         items = moving_families(beam, starts)
         proposals = choices(beam)
-        if mixes and not beam.settled(items, proposals):
-            items = beam.thin(items + find_mixes(beam, items), kept=2)
-        items = beam.finished(items)
-        proposals += map(proposal_of, items)
+        waiting = list(MIXES) if mixes and {"affine-map", "any-mix"} & set(families) else []
+        while waiting and not beam.settled(items, proposals):
+            items = items + waiting.pop(0)(beam, items)
+        finest = beam.finished(items)
+        # Few pixels hide a bend: what explained them may not explain all.
+        while waiting and not beam.settled(finest, proposals, number=-1):
+            more = waiting.pop(0)(beam, items)
+            items, finest = items + more, finest + beam.finished(more)
+        proposals += map(proposal_of, finest)
         found = choose(proposals, pairs)
-        for item in items:
+        for item in finest:
             if found.explains and proposal_of(item).rules == found.rule.rules:
                 return found.polished(proposal_of(beam.polished(item)))
         return found
