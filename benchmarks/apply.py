@@ -1,22 +1,29 @@
-"""How fast photographs of 12 megapixels are done: python benchmarks/apply.py [COUNT [RULE] | costs]
+"""How fast photographs of 12 megapixels are done: python benchmarks/apply.py --count 1000
 
-Against Pillow alone, which decodes, transforms and encodes the same files in as many threads, with
-no check, no file that is whole or absent, nothing kept of what the file was. Both take turns, round
-by round. RULE is rotation (default), or half, wave, swap, which Pillow's transform does not do: it
-still rotates then. COUNT is 24 by default. ``costs`` prints what each rule costs without reading
-and writing, in time of one core, and what antialiasing adds.
+Against Pillow alone, which decodes, transforms and encodes the same files in as many processes,
+with no check, no file that is whole or absent, nothing kept of what the file was. Both take turns,
+round by round, in the same run. Memory is that of `fine apply`, after every file.
+
+``--rule`` is rotation (default), or half, wave, swap, which Pillow's transform does not do: it
+still rotates then. ``--costs`` prints what each rule costs without reading and writing, in time of
+one core, and what antialiasing adds. Files lie in the folder for temporary files, at most about
+1 GB at a time, and are deleted.
 """
 
+import argparse
 import contextlib
 import gc
 import io
+import itertools
+import math
+import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -33,8 +40,10 @@ from fine.rules.rule_map import RuleMap
 from timing import show, verdict
 
 SIZE = (4000, 3000)
-DISTINCT = 6
+DISTINCT = 8
 """Photographs that are made; the others are links to them."""
+ROUND = 100
+"""Photographs that are done before the other one has its turn, at most."""
 RULES = {
     "rotation": Rule(FAMILIES["rotation"], (37.2,)),
     "half": Rule(FAMILIES["scale"], (0.5,)),
@@ -72,11 +81,10 @@ def fill(folder: Path, count: int, contents: list[bytes]) -> list[Path]:
     return paths
 
 
-def by_pillow(paths: list[Path], out: Path, matrix: np.ndarray, jobs: int) -> None:
+def by_pillow(pool: Executor, paths: list[Path], out: Path, matrix: np.ndarray) -> None:
     """What a script of ten lines would do."""
     out.mkdir()
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(partial(one_by_pillow, out, matrix), paths))
+    list(pool.map(partial(one_by_pillow, out, matrix), paths))
 
 
 def one_by_pillow(out: Path, matrix: np.ndarray, path: Path) -> None:
@@ -107,6 +115,13 @@ class Memory:
     def growth(self) -> float:
         half = len(self.seen) // 2
         return max(self.seen[half:]) - max(self.seen[:half])
+
+    @property
+    def by_tenths(self) -> str:
+        """The highest of each tenth of the run."""
+        ends = [round(len(self.seen) * tenth / 10) for tenth in range(11)]
+        parts = [self.seen[start:end] for start, end in itertools.pairwise(ends)]
+        return " ".join(f"{max(part):,.0f}" for part in parts if part)
 
 
 def show_costs() -> None:
@@ -149,45 +164,82 @@ def not_antialiased() -> Iterator[None]:
 
 
 def main() -> int:
-    if sys.argv[1:] == ["costs"]:
+    parser = argparse.ArgumentParser(description="Throughput of fine apply against Pillow alone")
+    parser.add_argument("--count", type=int, default=24, help="photographs; 24 by default")
+    parser.add_argument("--rule", choices=RULES, default="rotation")
+    parser.add_argument(
+        "--jobs", type=int, default=cores(), help="threads, and processes of Pillow"
+    )
+    parser.add_argument("--costs", action="store_true", help="what each rule costs, without files")
+    options = parser.parse_args()
+    if options.costs:
         show_costs()
         return 0
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 24
-    rule = sys.argv[2] if len(sys.argv) > 2 else "rotation"
-    point_map: PointMap = RuleMap((RULES[rule],))
+    rounds = max(2, math.ceil(options.count / ROUND))
+    per_round = max(1, options.count // rounds)
+    contents = [photograph(seed) for seed in range(min(DISTINCT, per_round))]
+    memory = Memory()
+    # New processes, not copies of this one: they have nothing but Pillow to do.
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(options.jobs, context) as pool,
+        tempfile.TemporaryDirectory() as place,
+    ):
+        list(pool.map(abs, range(options.jobs)))  # they start before the clock does
+        times = [
+            one_round(number, Path(place), per_round, contents, pool, memory, options)
+            for number in range(rounds)
+        ]
+    return show_results(times, per_round, contents, memory, options)
+
+
+def one_round(
+    number: int,
+    folder: Path,
+    count: int,
+    contents: list[bytes],
+    pool: Executor,
+    memory: Memory,
+    options: argparse.Namespace,
+) -> tuple[float, float]:
+    """Seconds of Pillow and of ours for the same files."""
+    photos, out, other = (folder / name for name in ("photos", "out", "other"))
+    paths = fill(photos, count, contents)
+    point_map: PointMap = RuleMap((RULES[options.rule],))
     matrix = point_map.matrix
     if matrix is None:
         matrix = RuleMap((RULES["rotation"],)).matrix
-    jobs, rounds = cores(), max(2, count // 12)
-    contents = [photograph(seed) for seed in range(DISTINCT)]
-    memory, times = Memory(), []
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for number in range(rounds):
-            photos, out, other = (folder / f"{name}{number}" for name in ("photos", "out", "other"))
-            paths = fill(photos, count // rounds, contents)
-            work = [
-                partial(by_pillow, paths, other, matrix, jobs),
-                partial(
-                    apply_to_files, point_map, [photos], out, Settings(), jobs=jobs, progress=memory
-                ),
-            ]
-            spent = [0.0, 0.0]
-            for which in (0, 1) if number % 2 else (1, 0):
-                gc.collect()
-                started = time.perf_counter()
-                work[which]()
-                spent[which] = time.perf_counter() - started
-            times.append(spent)
-            assert len(list(out.glob("*.jpg"))) == len(paths)
-            for used in (photos, out, other):
-                shutil.rmtree(used)
-    per_round = count // rounds
-    pillow, ours = (median(column) / per_round for column in zip(*times, strict=True))
+    ours = partial(apply_to_files, point_map, [photos], out, Settings())
+    work = [
+        partial(by_pillow, pool, paths, other, matrix),
+        partial(ours, jobs=options.jobs, progress=memory),
+    ]
+    spent = [0.0, 0.0]
+    for which in (0, 1) if number % 2 else (1, 0):
+        gc.collect()
+        started = time.perf_counter()
+        work[which]()
+        spent[which] = time.perf_counter() - started
+    assert len(list(out.glob("*.jpg"))) == len(list(other.glob("*.jpg"))) == len(paths)
+    for used in (photos, out, other):
+        shutil.rmtree(used)
+    print(f"round {number + 1}: Pillow {spent[0]:.1f} s, ours {spent[1]:.1f} s", flush=True)
+    return spent[0], spent[1]
+
+
+def show_results(
+    times: list[tuple[float, float]],
+    per_round: int,
+    contents: list[bytes],
+    memory: Memory,
+    options: argparse.Namespace,
+) -> int:
+    """A table; returns whether anything was missed."""
+    pillow, ours = (sum(column) / per_round / len(times) for column in zip(*times, strict=True))
     ratio = median(pillow / ours for pillow, ours in times)
     rows = [
         ("Pillow alone", f"{1 / pillow:.2f}", "", ""),
-        (f"fine apply, {rule}", f"{1 / ours:.2f}", "", ""),
+        (f"fine apply, {options.rule}", f"{1 / ours:.2f}", "", ""),
         (f"throughput against Pillow; ≥ {LEAST}", "", f"{ratio:.2f}", verdict(ratio >= LEAST)),
         ("highest memory in use, MB", "", f"{max(memory.seen):,.0f}", ""),
         (
@@ -199,10 +251,11 @@ def main() -> int:
     ]
     megabytes = sum(map(len, contents)) / len(contents) / 1e6
     title = (
-        f"{per_round * rounds:,} photographs of 12 megapixels, {megabytes:.1f} MB each, "
-        f"{jobs} threads"
+        f"{per_round * len(times):,} photographs of 12 megapixels, {megabytes:.1f} MB each, "
+        f"{options.jobs} at a time"
     )
     show(title, ("", "images/s", "", ""), rows)
+    print(f"highest memory of each tenth of the run, MB: {memory.by_tenths}")
     return not (ratio >= LEAST and memory.growth <= GROWTH)
 
 

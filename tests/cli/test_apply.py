@@ -46,10 +46,10 @@ def photos(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def found(monkeypatch):
-    """Skip the search: ``found(unexplained=0.5)`` is what it finds from now on."""
+    """Skip the search: ``found(residual=0.5)`` is what it finds from now on."""
 
     def find(**changes: object) -> None:
-        about = {"rule": TURN, "errors": ((0.2,),), "unexplained": 0.01} | changes
+        about = {"rule": TURN, "errors": ((0.2,),), "residual": 0.01} | changes
         one = RuleFunction(Registered(**about))
         monkeypatch.setattr(command, "function", lambda *_, **__: one)
 
@@ -115,7 +115,7 @@ def test_json_says_all_of_it(photos, fine, found):
     ("about", "message"),
     [
         (
-            {"unexplained": 0.43},
+            {"residual": 0.43},
             "no known rule explains the example: rotation 90.0° ± 0.2",
         ),
         ({"ambiguous": True, "reason": "x explains it as well"}, "leaves open which rule it is"),

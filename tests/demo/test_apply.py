@@ -36,7 +36,7 @@ def test_the_rule_is_the_library_s(applied):
     assert applied["rule"] == str(own.rule) and "rotation 37.2" in applied["rule"]
     assert "±" in applied["rule"]
     assert applied["explained"] and applied["doubts"] == []
-    assert applied["unexplained"] == pytest.approx(own.rule.unexplained, abs=1e-6)
+    assert applied["residual"] == pytest.approx(own.rule.residual, abs=1e-6)
     assert (applied["canvas"], applied["background"]) == ("keep", "#ffffff")
 
 
@@ -66,12 +66,12 @@ def test_a_pair_alone_gives_its_rule(client):
 @pytest.mark.slow
 def test_what_no_rule_explains_is_drawn_only_if_that_is_asked_for(client, monkeypatch):
     pair = [scene(seed, (24, 24)) for seed in (0, 5)]
-    found = library.function(*pair, allow_unexplained=True)  # once: it takes seconds
-    monkeypatch.setattr(photos, "function", lambda before, after, allow_unexplained: found)
+    found = library.function(*pair, anyway=True)  # once: it takes seconds
+    monkeypatch.setattr(photos, "function", lambda before, after, anyway: found)
     small, other = (url_of(file_of(image)) for image in pair)
     request = {"before": small, "after": other, "images": [PAIR["before"]]}
     refused = client.post("/api/apply", json=request).json()
-    assert not refused["explained"] and refused["images"] == [] and refused["unexplained"] > 0.1
+    assert not refused["explained"] and refused["images"] == [] and refused["residual"] > 0.1
     drawn = client.post("/api/apply", json=request | {"anyway": True}).json()
     assert not drawn["explained"] and image_of(drawn["images"][0]["image"]).size == (240, 320)
 

@@ -49,7 +49,7 @@ def difference(one: Image.Image, other: Image.Image) -> float:
 
 def test_it_says_in_one_line_what_it_does(turn):
     assert repr(turn).startswith("<function: rotation 30.") or "rotation 29.9" in repr(turn)
-    assert "unexplained" in repr(turn) and "\n" not in repr(turn)
+    assert "residual" in repr(turn) and "\n" not in repr(turn)
     assert str(turn.rule).startswith(("rotation 30", "rotation 29.9"))
 
 
@@ -169,7 +169,7 @@ def test_a_saved_function_is_readable_and_the_same(turn, tmp_path, image):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 2}, "format 2"),
+        ({"format": 3}, "format 3"),
         ({"rules": []}, "0 rules"),
         ({"rules": [{"family": "no", "parameters": []}]}, "'no' is not known"),
         ({"rules": [{"family": "rotation", "parameters": [1, 2]}]}, "2 parameters where 1"),
@@ -180,7 +180,7 @@ def test_a_saved_function_is_readable_and_the_same(turn, tmp_path, image):
         ({"rules": [{"family": "square", "parameters": [1, 1, 1, 1]}]}, "cannot have"),
         ({"rules": [{"family": "affine-map", "parameters": [1, 1, 1, 1, 0, 0]}]}, "cannot have"),
         ({"rules": [{"family": "scale", "parameters": [0.002]}] * 9}, "lead nowhere"),
-        ({"unexplained": -1}, "a share is expected"),
+        ({"residual": -1}, "a share is expected"),
         ({"canvas": "wide"}, "wide"),
         ({"background": "no colour"}, "no colour"),
         ({"extra": 1}, "'extra'"),
@@ -195,6 +195,16 @@ def test_a_file_from_anyone_is_checked(change, message, tmp_path):
     assert "turn.json" in str(problem.value)
 
 
+def test_a_file_of_the_first_format_is_read(tmp_path):
+    """Its residual had another name."""
+    rules = [{"family": "rotation", "parameters": [37.2], "errors": [0.2]}]
+    content = {"format": 1, "rules": rules, "unexplained": 0.012, "canvas": "expand"}
+    (tmp_path / "turn.json").write_text(json.dumps(content))
+    read = load_function(tmp_path / "turn.json")
+    assert read.rule.residual == 0.012 and read.canvas == "expand"
+    assert str(read.rule) == "rotation 37.2° ± 0.2"
+
+
 def test_a_missing_file_is_told(tmp_path):
     with pytest.raises(FineError, match="missing"):
         load_function(tmp_path / "no.json")
@@ -206,18 +216,18 @@ def test_a_missing_file_is_told(tmp_path):
 @pytest.mark.slow
 def test_what_no_rule_explains_is_refused_with_the_number_and_done_on_request():
     x, y = photograph(48, 48, seed=1), photograph(48, 48, seed=2)
-    with pytest.raises(FineError, match=r"no known rule explains .* leaves \d+ %"):
+    with pytest.raises(FineError, match=r"no known rule explains .* leaves a residual of \d+ %"):
         fine.function(x, y)
 
 
 def test_a_rule_that_does_not_explain_is_drawn_on_request_only(image):
     f = known(("rotation", (30.0,)))
-    doubtful = replace(f, rule=replace(f.rule, unexplained=0.42))
-    with pytest.raises(FineError, match=r"leaves 42 % of it unexplained"):
+    doubtful = replace(f, rule=replace(f.rule, residual=0.42))
+    with pytest.raises(FineError, match=r"leaves a residual of 42 %"):
         doubtful.draw(image)
     with pytest.raises(FineError, match="no known rule"):
         doubtful.remap(20, 30)
-    assert replace(doubtful, allow_unexplained=True).draw(image).size == image.size
+    assert replace(doubtful, anyway=True).draw(image).size == image.size
 
 
 @pytest.mark.parametrize("given", [3, None])

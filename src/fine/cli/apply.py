@@ -67,7 +67,7 @@ class Apply:
         settings = Settings(self.canvas or found.canvas, self.resample, background)
         if not self.json:
             say(f"rule: {found.rule}")
-            say(f"unexplained: {found.rule.unexplained:.1%} of the example")
+            say(f"residual: {found.rule.residual:.1%} of the example")
         if self.preview is not None:
             self._draw_preview(self.preview, found.rule, photos, settings)
             return
@@ -119,16 +119,16 @@ class Apply:
             return load_function(self.function)
         pairs = ((self.images[0], self.images[1]), *self.hint)
         before, after = ([str(path) for path in column] for column in zip(*pairs, strict=True))
-        return function(before, after, allow_unexplained=True)
+        return function(before, after, anyway=True)
 
     def _check_doubts(self, found: Registered) -> None:
         if self.anyway or self.function is not None or found.sure:
             return
         if not found.explains:
             raise FineError(
-                f"no known rule explains the example: {found} is the nearest, and leaves "
-                f"{found.unexplained:.0%} of it unexplained; give a better example, or --anyway "
-                "to apply it as far as it goes"
+                f"no known rule explains the example: {found} is the nearest, and leaves a "
+                f"residual of {found.residual:.0%}; give a better example, or --anyway to apply "
+                "it as far as it goes"
             )
         raise FineError(
             f"the example leaves open which rule it is: {found}, but {found.reason}; give another "
@@ -212,7 +212,7 @@ def _show_summary(summary: Summary, out: Path) -> None:
 def _rule_as_json(found: Registered) -> dict[str, Any]:
     return {
         "rule": str(found),
-        "unexplained": round(found.unexplained, 6),
+        "residual": round(found.residual, 6),
         "explains": found.explains,
         "ambiguous": found.ambiguous,
         "reason": found.reason,

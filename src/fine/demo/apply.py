@@ -27,7 +27,7 @@ def _applied(found: RuleFunction, results: list[Result]) -> Applied:
     rule = found.rule
     return Applied(
         rule=str(rule),
-        unexplained=max(0.0, rule.unexplained),
+        residual=max(0.0, rule.residual),
         explained=rule.explains,
         doubts=[rule.reason] if rule.ambiguous else [],
         canvas=found.canvas,

@@ -138,7 +138,7 @@ class Applied(BaseModel):
     """The rule behind an example, and what it makes of other images."""
 
     rule: str = Field(description="its name and parameters, with their errors")
-    unexplained: float = Field(description="the part of the example that it leaves unexplained")
+    residual: float = Field(description="the part of the example that it does not explain")
     explained: bool = Field(description="if not, nothing is drawn unless it is asked for anyway")
     doubts: list[str]
     canvas: str = Field(description="keep: results keep the size; expand: nothing is cut off")

@@ -68,7 +68,7 @@ def show_once(
         pair = [_read(text, name, decoder) for text, name in ((before, "before"), (after, "after"))]
         shown = [photo.image for photo in pair]
         _check_sizes(*shown)
-        found = function(shown[0], shown[1], allow_unexplained=True)
+        found = function(shown[0], shown[1], anyway=True)
         if not (found.rule.explains or anyway):
             return found, []
         room = MOST_PIXELS - sum(image.width * image.height for image in shown)

@@ -11,14 +11,15 @@ page and Python programs go through these functions.
 
 reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
 model sees, verification.py tries rules on the pixels, answers.py solves with both, doubts.py says
-when not to answer, functions.py has composed functions as objects, rule_functions.py those known by
-their rule, which registration/ finds, naming.py names them, drawn.py draws answers, strings.py
-solves letter strings.
+when not to answer. functions.py finds functions as objects: composed_functions.py has those of a
+model, rule_functions.py those known by their rule, which registration/ finds. naming.py names them,
+drawn.py draws answers, strings.py solves letter strings.
 """
 
 from fine.inference.answers import Answer, solve, solve_many
+from fine.inference.composed_functions import Function
 from fine.inference.drawn import Drawn, draw_answer
-from fine.inference.functions import Function, explain, function, residual
+from fine.inference.functions import explain, function, residual
 from fine.inference.naming import NamedRule
 from fine.inference.puzzle_images import Hints, PuzzleImages
 from fine.inference.reading import Source, read_image

@@ -4,10 +4,10 @@
     found, settings = read_function(Path("turn.json"))
 
     {
-      "format": 1,
+      "format": 2,
       "rule": "rotation 37.2° ± 0.2",
       "rules": [{"family": "rotation", "parameters": [37.21], "errors": [0.19]}],
-      "unexplained": 0.012,
+      "residual": 0.012,
       …
     }
 
@@ -18,6 +18,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,8 @@ from fine.rules.continuous import _SQUARE
 from fine.rules.rule_map import RuleMap
 from fine.version import __version__
 
-FORMAT = 1
+FORMAT = 2
+"""In files of format 1 the residual was called unexplained."""
 MOST_RULES = 100
 LARGEST = 1e4
 """Parameters beyond this are no rule for an image."""
@@ -73,7 +75,7 @@ class SavedFunction:
     format: int
     rules: tuple[SavedRule, ...]
     rule: str = ""
-    unexplained: float = 0.0
+    residual: float = 0.0
     ambiguous: bool = False
     reason: str = ""
     canvas: str = "keep"
@@ -91,7 +93,7 @@ def write_function(path: Path, found: Registered, canvas: str, background: str) 
         FORMAT,
         rules,
         str(found),
-        found.unexplained,
+        found.residual,
         found.ambiguous,
         found.reason,
         canvas,
@@ -104,7 +106,7 @@ def write_function(path: Path, found: Registered, canvas: str, background: str) 
 def read_function(path: Path) -> tuple[Registered, Settings]:
     """A rule that was written, and how it is drawn."""
     try:
-        return _read(read_as(SavedFunction, read_json(path), "the file"))
+        return _read(read_as(SavedFunction, _upgraded(read_json(path)), "the file"))
     except (ValueError, FineError) as problem:
         if str(path) in str(problem):
             raise
@@ -113,13 +115,21 @@ def read_function(path: Path) -> tuple[Registered, Settings]:
         ) from problem
 
 
+def _upgraded(content: Any) -> Any:
+    """What a file holds, in words of today."""
+    if not isinstance(content, dict) or content.get("format") != 1:
+        return content
+    renamed = {"unexplained": "residual"}
+    return {renamed.get(name, name): value for name, value in content.items()} | {"format": FORMAT}
+
+
 def _read(saved: SavedFunction) -> tuple[Registered, Settings]:
     if saved.format != FORMAT:
-        raise ValueError(f"it has format {saved.format}, and {FORMAT} is read")
+        raise ValueError(f"it has format {saved.format}, and 1 to {FORMAT} are read")
     if not 1 <= len(saved.rules) <= MOST_RULES:
         raise ValueError(f"it has {len(saved.rules)} rules, and 1 to {MOST_RULES} are read")
-    if not 0 <= saved.unexplained < 100:
-        raise ValueError(f"unexplained is {saved.unexplained:g}, and a share is expected")
+    if not 0 <= saved.residual < 100:
+        raise ValueError(f"residual is {saved.residual:g}, and a share is expected")
     rules = tuple(_rule(one) for one in saved.rules)
     errors = tuple(one.errors or (0.0,) * len(one.parameters) for one in saved.rules)
     rule = RuleMap(rules)
@@ -128,7 +138,7 @@ def _read(saved: SavedFunction) -> tuple[Registered, Settings]:
     if not (np.isfinite(reach).all() and reach.max() < LARGEST):
         raise ValueError("its rules together lead nowhere")
     settings = Settings(canvas=saved.canvas, background=saved.background)  # type: ignore[arg-type]
-    found = Registered(rule, errors, saved.unexplained, saved.ambiguous, saved.reason)
+    found = Registered(rule, errors, saved.residual, saved.ambiguous, saved.reason)
     return found, settings
 
 

@@ -1,279 +1,37 @@
-"""Functions as objects: applied to images, inverted, combined, compared and named.
+"""The function behind an example: known by its rule, or composed by a model.
 
-    f = fine.function(x, y)                        # known by its rule: see rule_functions.py
-    f = fine.function(x, y, model=model)           # composed; of several hints: [x1, x2], [y1, y2]
-    f(x2)                                          # the embedding (1, rows, columns) of its result
-    f.choose(x2, [a, b, c, d])                     # which of these that is
-    f.inverse()(y2), (g @ f)(x2), f.power(2), f.interpolate(g, 0.5)
-    f.distance(g), f.nearest(rules="affine"), f.vector()
-    f.rule, f.draw("new.jpg")                      # its rule, found from the pixels of the hints
+    f = fine.function(x, y)                        # see rule_functions.py
+    f = fine.function(x, y, model=model)           # see composed_functions.py
+    fine.explain(model, x, y)                      # the rules that do most nearly the same
 
 Images are whatever `read_image` takes. A tensor (b, channels, size, size) is b images, from which b
 functions are composed.
 """
 
-import math
-import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import overload
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.errors import FineError
 from fine.evaluation.ood import residual_share
-from fine.inference.answers import Answer, answers_of, check_dense, list_choices, named, solve
-from fine.inference.naming import (
-    SHARPNESS,
-    NamedRule,
-    distinct_rules,
-    logits_of_rules,
-    ranked,
-    with_first,
-)
-from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
-from fine.inference.reading import Source
-from fine.inference.registration import Registered
-from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
-from fine.inference.verification import LIKELY, look
-from fine.models.embedding_functions import EmbeddingFunction, compose_function
+from fine.inference.composed_functions import Function, exact_function
+from fine.inference.function_hints import embed_hints, only_image, read_single
+from fine.inference.naming import NamedRule
+from fine.inference.puzzle_images import Hints, hint_lists
+from fine.inference.rule_functions import RuleFunction, rule_function
+from fine.models.embedding_functions import compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
-from fine.rules import rule_set
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """b functions on images, each composed from hints of its own.
-
-    `function` makes them.
-
-    Examples:
-        >>> import fine
-        >>> model = fine.load("all-glyphs")
-        >>> task = fine.Task(images="glyphs", rules="reflection", test_classes=20, test_count=10)
-        >>> puzzles = task.test_puzzles()
-        >>> x, y, new, *choices = puzzles.render([0]).images[0]
-        >>> f = fine.function(x, y, model=model)
-        >>> f.choose(new, choices).letter
-        'C'
-        >>> twice = f @ f
-        >>> f.inverse().note
-        'matrix inverse'
-        >>> f.nearest(rules="affine", k=1)[0].family
-        'reflection'
-    """
-
-    model: FINE
-    """The model that composed them."""
-    on_embeddings: EmbeddingFunction
-    """The same functions on embeddings."""
-    inputs: tuple[Tensor, ...]
-    """Images (b, channels, size, size) that the functions are known to take; compared on these."""
-    outputs: tuple[Tensor, ...]
-    """Images that they are known to make."""
-    find_exact: Callable[[], RuleFunction] = field(repr=False)
-    """Finds the same function by its rule, when it is first asked for."""
-    hints: ReadPuzzle | None = None
-    """The images it was composed from, as they were read; None if there are several functions, or
-    if it was made from other functions."""
-
-    def __repr__(self) -> str:
-        if len(self) > 1:
-            return f"<{len(self)} functions composed by a model>"
-        if "exact" not in self.__dict__:
-            return "<function composed by a model, f.rule looks for its rule>"
-        return f"<function composed by a model: {self.exact.rule}>"
-
-    @cached_property
-    def exact(self) -> RuleFunction:
-        """The same function by its rule alone, if the pixels of the hints show one.
-
-        An error says that a derived rule has no formula: the function on embeddings is all there
-        is then.
-        """
-        return self.find_exact()
-
-    @property
-    def rule(self) -> Registered:
-        """The rule with its parameters, as the pixels of the hints show it."""
-        return self.exact.rule
-
-    def draw(self, image: Source, **options: Any) -> Any:
-        """What the rule makes of an image at full size; see `RuleFunction.draw`."""
-        return self.exact.draw(image, **options)
-
-    def remap(self, height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The grid of the rule, as OpenCV's remap wants it; see `RuleFunction.remap`."""
-        return self.exact.remap(height, width)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rule as readable JSON; `load_function` reads it."""
-        self.exact.save(path)
-
-    def __len__(self) -> int:
-        return len(self.on_embeddings)
-
-    def __getitem__(self, number: int) -> "Function":
-        if not -len(self) <= number < len(self):
-            raise FineError(
-                f"there is no function {number}: there are {len(self)}, numbered from 0"
-            )
-        one = slice(number, number + 1 or None)
-        return replace(
-            self,
-            on_embeddings=self.on_embeddings[one],
-            inputs=tuple(images[one] for images in self.inputs),
-            outputs=tuple(images[one] for images in self.outputs),
-            hints=self.hints,
-            find_exact=lambda: _exact_of(
-                [images[one][0] for images in self.inputs],
-                [images[one][0] for images in self.outputs],
-            ),
-        )
-
-    @property
-    def note(self) -> str:
-        """How an inverse was found: exact, matrix inverse, or least squares with a ridge."""
-        return self.on_embeddings.note
-
-    @torch.no_grad()
-    def __call__(self, x: Source) -> Tensor:
-        """The embeddings (b, rows, columns) of the results, for an image or for b images."""
-        embeddings = self._embed(_read_together(self.model, [x])[0])
-        return check_finite(self.on_embeddings(embeddings))
-
-    @torch.no_grad()
-    def choose(self, x: Source, choices: Iterable[Source], *, verify: bool = True) -> Answer:
-        """Which of the choices x becomes: for a function of hints, the answer of `solve`.
-
-        With ``verify=False``, and for a function that was made from others, it is the network's.
-        """
-        if len(self) > 1:
-            raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
-        shown = list_choices(choices)
-        if self.hints is not None:
-            pairs = self.hints.images[: 2 * self.hints.hints]
-            return solve(self.model, pairs[0::2], pairs[1::2], x, shown, verify=verify)
-        images = torch.stack(_read_together(self.model, [x, *shown]), dim=1)
-        embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
-        guess = self.on_embeddings(embeddings[:, 0])
-        return answers_of(-self.model.distance(embeddings[:, 1:], guess[:, None]))[0]
-
-    def inverse(self) -> "Function":
-        """The inverse function; `note` says how it was found."""
-        return Function(
-            self.model,
-            self.on_embeddings.inverse(),
-            self.outputs,
-            self.inputs,
-            lambda: self.exact.inverse(),
-        )
-
-    def __matmul__(self, first: "Function") -> "Function":
-        """``g @ f`` is f, and then g."""
-        self._check_like(first)
-        combined = self.on_embeddings.after(first.on_embeddings)
-        return Function(
-            self.model, combined, first.inputs, self.outputs, lambda: self.exact @ first.exact
-        )
-
-    def power(self, times: float) -> "Function":
-        """The function so many times; 1/2 is the square root and −1 the inverse."""
-        if not abs(times) <= MOST_TIMES:
-            raise FineError(f"power {times}: give a number from −{MOST_TIMES} to {MOST_TIMES}")
-        return replace(
-            self,
-            on_embeddings=self.on_embeddings.power(times),
-            find_exact=lambda: self.exact.power(times),
-            hints=None,
-        )
-
-    def interpolate(self, other: "Function", share: float) -> "Function":
-        """Between this function (share 0) and another (share 1)."""
-        self._check_like(other)
-        if not math.isfinite(share):
-            raise FineError(f"share is {share}: give a number, such as 0.5 for halfway")
-        between = self.on_embeddings.interpolate(other.on_embeddings, share)
-        return replace(
-            self,
-            on_embeddings=between,
-            find_exact=lambda: self.exact.interpolate(other.exact, share),
-            hints=None,
-        )
-
-    @torch.no_grad()
-    def distance(self, other: "Function") -> Tensor:  # (b,)
-        """How far apart two functions take the images that both were composed from.
-
-        The distance is the model's own metric.
-        """
-        self._check_like(other)
-        embeddings = [self._embed(images) for images in (*self.inputs, *other.inputs)]
-        distances = [
-            self.model.distance(self.on_embeddings(one), other.on_embeddings(one))
-            for one in embeddings
-        ]
-        return check_finite(torch.stack(torch.broadcast_tensors(*distances)).mean(0).sqrt())
-
-    @torch.no_grad()
-    def nearest(
-        self, *, rules: str = "all", k: int = 3, verify: bool = True
-    ) -> tuple[NamedRule, ...]:
-        """The ``k`` rules of a set that do most nearly the same to the hints, the nearest first.
-
-        A rule that takes the pixels of x to those of y is the first. With ``verify=False`` no
-        pixels are looked at, and the names are the network's alone.
-        """
-        if k < 1:
-            raise FineError(f"k is {k}: give the number of rules to name, at least 1")
-        if len(self) > 1:
-            raise FineError(
-                f"these are {len(self)} functions: name the rules of one of them, such as f[0]"
-            )
-        warp, members = distinct_rules(rule_set(rules), self.model.size, self.inputs[0].device)
-        logits = [
-            logits_of_rules(self.model, self.on_embeddings, images[0], warp)
-            for images in self.inputs
-        ]
-        names = ranked(members, (SHARPNESS * torch.stack(logits).mean(0)).softmax(0))
-        if verify and self.hints is not None:
-            tried = LIKELY if rules == "all" else rules  # as `solve` does
-            names = with_first(named(look(self.hints, rules=tried)), names)
-        return names[:k]
-
-    def vector(self) -> Tensor:  # (b, n)
-        """All numbers of the functions, one row each."""
-        return check_finite(self.on_embeddings.vector())
-
-    def _embed(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
-        return self.model.encode(images[:, None], firsts=[0])[:, 0]
-
-    def _check_like(self, other: "Function") -> None:
-        if self.model is not other.model:
-            raise FineError(
-                "these two functions are of different models, whose embeddings cannot be compared: "
-                "use one model"
-            )
-        if len(self) != len(other) and 1 not in (len(self), len(other)):
-            raise FineError(
-                f"there are {len(self)} functions here and {len(other)} there: give as many, or one"
-            )
 
 
 @overload
-def function(
-    x: Hints, y: Hints, *, model: None = None, allow_unexplained: bool = False
-) -> RuleFunction: ...
+def function(x: Hints, y: Hints, *, model: None = None, anyway: bool = False) -> RuleFunction: ...
 @overload
-def function(x: Hints, y: Hints, *, model: FINE, allow_unexplained: bool = False) -> Function: ...
+def function(x: Hints, y: Hints, *, model: FINE, anyway: bool = False) -> Function: ...
 @torch.no_grad()
 def function(
-    x: Hints, y: Hints, *, model: FINE | None = None, allow_unexplained: bool = False
+    x: Hints, y: Hints, *, model: FINE | None = None, anyway: bool = False
 ) -> Function | RuleFunction:
     """The function that takes x to y; of several hints, the one that best takes each x to its y.
 
@@ -285,7 +43,7 @@ def function(
         x: An image, as `read_image` takes it; or several, one for each hint.
         y: What became of it, or of each of them.
         model: A model that composes functions, as `load` returns it.
-        allow_unexplained: Whether to take the nearest rule if none explains the example.
+        anyway: Whether to take the nearest rule if none explains the example.
 
     Examples:
         >>> import fine
@@ -298,12 +56,12 @@ def function(
     """
     before, after = hint_lists(x, y)
     if model is None:
-        return rule_function(before, after, allow_unexplained=allow_unexplained)
-    read = _read_single(before, after)
+        return rule_function(before, after, anyway=anyway)
+    read = read_single(before, after)
     if read is None:
-        hints = _read_hints(before, after, model)
+        hints = embed_hints(before, after, model)
     else:  # each file once
-        hints = _read_hints(read.images[0::2], read.images[1::2], model)
+        hints = embed_hints(read.images[0::2], read.images[1::2], model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
 
@@ -312,19 +70,11 @@ def function(
             raise FineError(
                 f"these are {len(composed)} functions: ask for the rule of one, such as f[0].rule"
             )
-        return _exact_of([_only(one) for one in before], [_only(one) for one in after])
+        return exact_function(
+            [only_image(one) for one in before], [only_image(one) for one in after]
+        )
 
     return Function(model, composed, hints.inputs, hints.outputs, find_exact, read)
-
-
-def _only(source: Source) -> Source:
-    """The one image of a tensor of images."""
-    return source[0] if isinstance(source, Tensor) and source.ndim == 4 else source
-
-
-def _exact_of(before: Sequence[Source], after: Sequence[Source]) -> RuleFunction:
-    found = rule_function(before, after, allow_unexplained=True)
-    return replace(found, allow_unexplained=False)
 
 
 @torch.inference_mode()
@@ -357,59 +107,6 @@ def explain(
 @torch.no_grad()
 def residual(x: Hints, y: Hints, *, model: FINE) -> Tensor:  # (b,)
     """What the model leaves of y, as a share of it, over all hints together."""
-    hints = _read_hints(x, y, model)
+    hints = embed_hints(x, y, model)
     share = residual_share(model, torch.cat(hints.x, dim=2), torch.cat(hints.y, dim=2))
     return check_finite(share)
-
-
-class _Hints(NamedTuple):
-    """Hints as the model sees them; each field has a tensor for every hint."""
-
-    inputs: tuple[Tensor, ...]
-    """(b, channels, size, size)"""
-    outputs: tuple[Tensor, ...]
-    x: tuple[Tensor, ...]
-    """(b, rows, columns): the embeddings of the inputs."""
-    y: tuple[Tensor, ...]
-
-
-def _read_single(x: Hints, y: Hints) -> ReadPuzzle | None:
-    """The hints of one function; None if tensors hold those of several."""
-    pairs = zip(*hint_lists(x, y), strict=True)
-    batches = [_as_batch(image) for pair in pairs for image in pair]
-    if any(len(batch) != 1 for batch in batches):
-        return None
-    images = [batch[0] for batch in batches]
-    return ReadPuzzle.read(images[0::2], images[1::2], None, ())
-
-
-def _read_hints(x: Hints, y: Hints, model: FINE) -> _Hints:
-    before, after = hint_lists(x, y)
-    model.eval()
-    pairs = [_read_together(model, pair) for pair in zip(before, after, strict=True)]
-    embeddings = [model.encode(torch.stack(pair, dim=1)).unbind(1) for pair in pairs]
-    return _Hints(*zip(*pairs, strict=True), *zip(*embeddings, strict=True))
-
-
-def _read_together(model: FINE, sources: Sequence[Source]) -> list[Tensor]:
-    """Images of one pair as the model sees them, each (b, channels, size, size).
-
-    No rule has been applied to the first.
-    """
-    batches = [_as_batch(source) for source in sources]
-    read = read_all(model, [image for batch in batches for image in batch])  # on one paper
-    sized = list(read.split([len(batch) for batch in batches]))
-    if len({len(images) for images in sized}) > 1:
-        counts = ", ".join(str(len(images)) for images in sized)
-        raise FineError(f"these tensors hold {counts} images: give as many in each")
-    return list(fitted(model, torch.stack(sized, dim=1), plain=(0,)).unbind(1))
-
-
-def _as_batch(source: Source) -> Sequence[Source]:
-    """The images of a source, of which a tensor may have b."""
-    if isinstance(source, Tensor) and source.ndim == 4:
-        check_dense(source)
-        if not len(source):
-            raise FineError("a tensor of 0 images makes no function: give at least one image")
-        return list(source)
-    return [source]

@@ -16,21 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from fine.apply import Progress, Settings, Summary, apply_map, apply_to_files, uncovered_background
-from fine.apply.canvas import Canvas, Frame, make_canvas
-from fine.apply.settings import CanvasKind, Resample, background_of_files, colour_of
+from fine.apply.canvas import Frame, make_canvas
+from fine.apply.settings import CanvasKind, Resample, background_of_files
 from fine.errors import FineError
 from fine.geometry.frame import pixel_maps
 from fine.inference.full_images import example_pixels, open_image
 from fine.inference.function_files import read_function, write_function
 from fine.inference.reading import Source
 from fine.inference.registration import Registered, register
-from fine.rules import Rule
+from fine.inference.rule_drawing import draw_array, draw_tensor
+from fine.inference.rule_errors import derived
 from fine.rules.algebra import between, composed, inverse, power
 from fine.rules.rule_map import RuleMap
 
@@ -49,24 +48,24 @@ class RuleFunction:
         >>> before = fine.load_images("glyphs").pixels[160]
         >>> f = fine.function(before, before.flip(-1))
         >>> f
-        <function: mirrored left-right, 0.0 % unexplained>
+        <function: mirrored left-right, residual 0.0 %>
         >>> f @ f
-        <function: unchanged, 0.0 % unexplained>
+        <function: unchanged, residual 0.0 %>
         >>> f.draw(before).shape
         torch.Size([1, 32, 32])
     """
 
     rule: Registered
-    """The rule with its parameters, their standard errors, and what it leaves unexplained."""
+    """The rule with its parameters, their standard errors, and its residual."""
     canvas: CanvasKind = "keep"
     """Whether results are as large as the image, or as all of the moved image."""
     background: str = ""
     """The colour of what is uncovered, as the example shows it; empty: black or transparent."""
-    allow_unexplained: bool = False
+    anyway: bool = False
     """Whether the rule is applied although it does not explain the example."""
 
     def __repr__(self) -> str:
-        text = f"{self.rule}, {100 * self.rule.unexplained:.1f} % unexplained"
+        text = f"{self.rule}, residual {100 * self.rule.residual:.1f} %"
         if self.rule.ambiguous:
             text += f", ambiguous: {self.rule.reason}"
         return f"<function: {text}>"
@@ -98,68 +97,16 @@ class RuleFunction:
         self._check_explained()
         settings = self._settings(canvas, resample, background)
         if isinstance(image, Tensor):
-            return self._draw_tensor(image, settings)
+            return draw_tensor(image, self.rule.rule, settings)
         if isinstance(image, np.ndarray):
-            return self._draw_array(image, settings)
-        return self._draw_image(open_image(image), settings)
+            return draw_array(image, self.rule.rule, settings)
+        return apply_map(open_image(image), self.rule.rule, settings)
 
     def _settings(
         self, canvas: CanvasKind | None, resample: Resample, background: str | None
     ) -> Settings:
         ground = self.background if background is None else background
         return Settings(canvas or self.canvas, resample, ground)
-
-    def _draw_image(self, image: Image.Image, settings: Settings) -> Image.Image:
-        return apply_map(image, self.rule.rule, settings)
-
-    def _draw_array(self, array: NDArray[Any], settings: Settings) -> NDArray[Any]:
-        if array.dtype == np.uint8 and (array.ndim == 2 or array.shape[-1] in (3, 4)):
-            return np.asarray(self._draw_image(Image.fromarray(array), settings))
-        if array.ndim not in (2, 3) or array.dtype.kind not in "fu":
-            raise FineError(
-                f"an array of {array.dtype} and shape {array.shape} is no image: give (h, w) or "
-                "(h, w, channels) of uint8, uint16 or floats"
-            )
-        layers = array[..., None] if array.ndim == 2 else array
-        made = np.stack(
-            [self._layer(layers, number, settings) for number in range(layers.shape[2])], -1
-        )
-        return made[..., 0] if array.ndim == 2 else made
-
-    def _layer(
-        self, layers: NDArray[Any], number: int, settings: Settings
-    ) -> NDArray[Any]:  # (h, w)
-        """One channel of an array of floats, or of 16 bits, drawn as floats."""
-        kind = layers.dtype
-        white = 1.0 if kind.kind == "f" else float(np.iinfo(kind).max)
-        colour = colour_of(settings.background or "black") or (0, 0, 0)
-        ground = white * colour[number % 3] / 255 if layers.shape[2] != 4 else 0.0
-        values = layers[..., number].astype(np.float32) - np.float32(ground)
-        rule = self.rule.rule
-        plain = _Plain(rule, negative=False)
-        drawn = np.asarray(
-            apply_map(Image.fromarray(values), plain, replace(settings, background=""))
-        )
-        drawn = drawn + np.float32(ground)
-        canvas = make_canvas(rule, Frame(layers.shape[1], layers.shape[0]), settings.canvas)
-        if rule.negative or rule.partly_negative:
-            points = canvas.points(range(canvas.height), range(canvas.width))
-            drawn = np.where(rule.negative_at(points), white - drawn, drawn)
-        drawn = drawn.clip(0, white)
-        return drawn.astype(kind) if kind.kind == "f" else np.rint(drawn).astype(kind)
-
-    def _draw_tensor(self, images: Tensor, settings: Settings) -> Tensor:
-        if images.ndim < 3:
-            raise FineError(
-                f"a tensor of shape {tuple(images.shape)} is no image: give (..., channels, h, w)"
-            )
-        flat = images.detach().cpu().reshape(-1, *images.shape[-3:])
-        drawn = [
-            torch.from_numpy(self._draw_array(one.movedim(0, -1).numpy(), settings).copy())
-            for one in flat
-        ]
-        made = torch.stack([one.movedim(-1, 0) for one in drawn])
-        return made.reshape(*images.shape[:-2], *made.shape[-2:]).to(images.device)
 
     def remap(self, height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Which column and which row of an image each pixel of the result is read from.
@@ -170,12 +117,9 @@ class RuleFunction:
         self._check_explained()
         if min(height, width) < 1:
             raise FineError(f"an image of {height} × {width} pixels has none: give at least 1 × 1")
-        canvas = self._canvas(height, width)
+        canvas = make_canvas(self.rule.rule, Frame(width, height), self.canvas)
         points = canvas.points(range(canvas.height), range(canvas.width))
         return pixel_maps(self.rule.rule.sources(points), (height, width))
-
-    def _canvas(self, height: int, width: int) -> Canvas:
-        return make_canvas(self.rule.rule, Frame(width, height), self.canvas)
 
     def apply(
         self,
@@ -220,8 +164,8 @@ class RuleFunction:
         return summary
 
     def _check_explained(self) -> None:
-        if not self.rule.explains and not self.allow_unexplained:
-            raise unexplained_error(self.rule)
+        if not self.rule.explains and not self.anyway:
+            raise refusal(self.rule)
 
     # Algebra
 
@@ -264,21 +208,13 @@ class RuleFunction:
                 f"'{self.rule}' {reason}: functions composed by a model (model=…) fall back on "
                 "matrices of embeddings here"
             )
-        known = [one.rule for one in given]
-        reasons = [one.reason for one in known if one.ambiguous]
-        rule = Registered(
-            made,
-            _propagated(make, known, made),
-            max(one.unexplained for one in known),
-            bool(reasons),
-            "; ".join(dict.fromkeys(reasons)),
-        )
+        rule = derived(make, [one.rule for one in given], made)
         expands = any(one.canvas == "expand" for one in given)
         return replace(
             self,
             rule=rule,
             canvas="expand" if expands else "keep",
-            allow_unexplained=any(one.allow_unexplained for one in given),
+            anyway=any(one.anyway for one in given),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -290,61 +226,8 @@ class NoFormulaError(FineError):
     """Rules that no formula composes; matrices of a model may."""
 
 
-@dataclass(frozen=True)
-class _Plain:
-    """A map of points with its negatives left out, or with the whole image negative."""
-
-    rule: RuleMap
-    negative: bool
-
-    @property
-    def matrix(self) -> NDArray[np.float64] | None:
-        if not self.rule.partly_negative:
-            return self.rule.matrix
-        moves = tuple(rule for rule in self.rule.rules if rule.family.name != "black-white")
-        return RuleMap(moves).matrix
-
-    def sources(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.rule.sources(points)
-
-
-def _propagated(
-    make: Callable[[Sequence[RuleMap]], RuleMap | None], known: Sequence[Registered], made: RuleMap
-) -> tuple[tuple[float, ...], ...]:
-    """Standard errors of a derived rule: how it moves as each parameter moves by its error."""
-    total = [np.zeros(len(rule.parameters)) for rule in made.rules]
-    for one in {id(one): one for one in known}.values():  # one that is used twice moves twice
-        for place, (rule, errors) in enumerate(zip(one.rule.rules, one.errors, strict=True)):
-            for position, error in enumerate(errors):
-                if not (0 < error < math.inf):
-                    continue
-                little = 1e-3 * error
-                values = list(rule.parameters)
-                values[position] += little
-                rules = list(one.rule.rules)
-                rules[place] = Rule(rule.family, tuple(values))
-                maps = [RuleMap(tuple(rules)) if other is one else other.rule for other in known]
-                for sums, moves in zip(total, _moves(make(maps), made), strict=True):
-                    sums += np.square(moves / 1e-3)
-    return tuple(tuple(np.sqrt(sums).tolist()) for sums in total)
-
-
-def _moves(moved: RuleMap | None, made: RuleMap) -> list[NDArray[np.float64]]:
-    """By how much parameters differ; 0 where a rule has got another family."""
-    nothing = [np.zeros(len(rule.parameters)) for rule in made.rules]
-    if moved is None or [rule.family for rule in moved.rules] != [r.family for r in made.rules]:
-        return nothing
-    found = []
-    for rule, other in zip(moved.rules, made.rules, strict=True):
-        moves = np.array(rule.parameters) - np.array(other.parameters)
-        if rule.family.name == "rotation":
-            moves = (moves + 180) % 360 - 180
-        found.append(moves)
-    return found
-
-
 def rule_function(
-    x: Sequence[Source], y: Sequence[Source], *, allow_unexplained: bool = False
+    x: Sequence[Source], y: Sequence[Source], *, anyway: bool = False
 ) -> RuleFunction:
     """The function behind example pairs, by its rule; an error if no rule explains them."""
     if len(x) != len(y) or not x:
@@ -354,14 +237,14 @@ def rule_function(
     images = [(open_image(before), open_image(after)) for before, after in zip(x, y, strict=True)]
     pixels = [example_pixels(*pair) for pair in images]
     found = register([pair[0] for pair in pixels], [pair[1] for pair in pixels])
-    if not found.explains and not allow_unexplained:
-        raise unexplained_error(found)
+    if not found.explains and not anyway:
+        raise refusal(found)
     before, after = images[0]
     return RuleFunction(
         found,
         _canvas_of(found.rule, before.size, after.size),
         uncovered_background(before, after, found.rule),
-        allow_unexplained,
+        anyway,
     )
 
 
@@ -378,15 +261,15 @@ def load_function(path: str | os.PathLike[str]) -> RuleFunction:
     """
     found, settings = read_function(Path(path))
     # Whoever saved it has decided that the rule is to be applied.
-    return RuleFunction(found, settings.canvas, settings.background, allow_unexplained=True)
+    return RuleFunction(found, settings.canvas, settings.background, anyway=True)
 
 
-def unexplained_error(found: Registered) -> FineError:
+def refusal(found: Registered) -> FineError:
     """The refusal of an example that no rule explains."""
     return FineError(
-        f"no known rule explains this example: the nearest, '{found}', leaves "
-        f"{100 * found.unexplained:.0f} % of it unexplained; give another example, or "
-        "allow_unexplained=True to apply it as far as it goes"
+        f"no known rule explains this example: the nearest, '{found}', leaves a residual of "
+        f"{100 * found.residual:.0f} %; give another example, or anyway=True to apply it as far as "
+        "it goes"
     )
 
 

@@ -56,3 +56,18 @@ def test_every_grid_has_a_form_with_as_many_parameters():
         form = FORMS.get(name) or BENT_FORMS[name]
         assert {len(entry) for entry in grid} == {len(form.steps)}
     assert HALF == 16  # frame units times this are units of rules
+
+
+@pytest.mark.parametrize("name", BENT_FORMS)
+def test_slopes_by_parameters_are_those_of_the_points_read(name):
+    form = BENT_FORMS[name]
+    bend = np.array([2.5, 1.7] if form.bend.name == "wave" else [0.2, -0.3, 0.6])
+    parameters = bend if form.order == "alone" else np.concatenate((bend, PARAMETERS["affine-map"]))
+    points, slopes = torch.rand(30, 2) * 2 - 1, torch.randn(1, 2, 30)
+    got = form.pulled(points, parameters[None], slopes)[0]
+    for place, step in enumerate(form.steps):
+        change = np.zeros(len(parameters))
+        change[place] = step
+        ahead, behind = (form.sources(points, (parameters + d)[None]) for d in (change, -change))
+        moves = (ahead - behind)[0].T / (2 * step)
+        assert got[place].numpy() == pytest.approx((moves * slopes[0]).sum(0).numpy(), abs=2e-3)

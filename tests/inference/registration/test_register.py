@@ -20,7 +20,7 @@ def found(before: Image.Image, after: Image.Image, **options: object) -> Registe
 
 
 def only(result: Registered) -> Rule:
-    assert result.sure, f"{result}: {result.reason}, {result.unexplained}"
+    assert result.sure, f"{result}: {result.reason}, {result.residual}"
     (rule,) = result.rule.rules
     return rule
 
@@ -121,7 +121,7 @@ def test_a_second_hint_tells_what_one_leaves_open():
 def test_other_images_are_not_explained_and_say_how_much_is_left():
     result = found(photograph(seed=1), photograph(seed=2), mixes=False)
     assert not result.explains and not result.sure
-    assert 0.3 < result.unexplained <= 1
+    assert 0.3 < result.residual <= 1
 
 
 def test_a_disc_does_not_tell_how_far_it_was_turned():

@@ -135,15 +135,15 @@ export class Yours {
     });
   }
 
-  tell({ rule, unexplained, explained, doubts, canvas, background, images }) {
-    const left = `${(100 * unexplained).toFixed(1)} %`;
+  tell({ rule, residual, explained, doubts, canvas, background, images }) {
+    const left = `${(100 * residual).toFixed(1)} %`;
     this.names = names(this.others, images);
     this.results = images;
     get("found").hidden = false;
     get("found-rule").textContent = explained ? rule : "No known rule explains this example.";
     get("found-left").textContent = explained
-      ? `${left} of the example is left unexplained.`
-      : `The nearest, ${rule}, leaves ${left} of it unexplained.`;
+      ? `Residual: ${left} of the example.`
+      : `The nearest, ${rule}, leaves a residual of ${left}.`;
     const doubt = [...doubts];
     if (explained && doubts.length) doubt.push("another example may tell");
     if (!explained && images.length) doubt.push("drawn only as far as the nearest rule goes");

@@ -1,7 +1,7 @@
 """Which rule explains pairs: the simplest of those that explain them equally well.
 
     found = choose(proposals, pairs)
-    found.rule, found.errors, found.unexplained, found.explains, found.ambiguous
+    found.rule, found.errors, found.residual, found.explains, found.ambiguous
 
 A rule with more parameters always explains a little more, so it is taken only if it explains
 clearly more. If rules that do clearly different things explain the pairs as well, or if the pairs
@@ -17,15 +17,16 @@ import torch
 from numpy.typing import NDArray
 
 from fine.geometry.frame import frame_points
+from fine.inference.registration.comparison import sampled
 from fine.inference.registration.forms import AffineForm, reported, rules_of
 from fine.inference.registration.pairs import Pair
-from fine.inference.registration.refinement import Candidate, sampled
+from fine.inference.registration.refinement import Candidate
 from fine.inference.registration.wording import in_words
 from fine.rules import FAMILIES, Rule
 from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
-"""The largest unexplained share of a pair that counts as explained."""
+"""The largest residual of a pair that counts as explained."""
 AS_GOOD, NOISE = 0.15, 0.0015
 """A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
 less, and NOISE."""
@@ -115,19 +116,19 @@ class Registered:
     """One rule, or several one after another: `rule.rules`."""
     errors: tuple[tuple[float, ...], ...]
     """The standard error of each parameter of each rule."""
-    unexplained: float
+    residual: float
     """Mean squared difference between y and x under the rule, in variances of y; 1 is useless."""
     ambiguous: bool = False
     """Whether the pairs leave open what the rule is."""
     reason: str = ""
     """Why it is ambiguous, in words."""
     others: tuple["Registered", ...] = field(default=(), repr=False)
-    """Other rules, the one with the least unexplained first."""
+    """Other rules, the one with the least residual first."""
 
     @property
     def explains(self) -> bool:
         """Whether the rule explains the pairs: at most a tenth of y is left."""
-        return self.unexplained <= EXPLAINED
+        return self.residual <= EXPLAINED
 
     @property
     def sure(self) -> bool:
@@ -174,7 +175,7 @@ def _is_rival(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
         return True
     if distance < FAR_APART or one.loss > 0.2:
         return False
-    return unexplained_share(RuleMap(one.rules), pairs) < ALMOST_ALL
+    return residual_share(RuleMap(one.rules), pairs) < ALMOST_ALL
 
 
 def nothing_to_see(pairs: Sequence[Pair]) -> Registered:
@@ -190,7 +191,7 @@ def nothing_to_see(pairs: Sequence[Pair]) -> Registered:
 
 def _registered(one: Proposal, pairs: Sequence[Pair]) -> Registered:
     rule = RuleMap(one.rules)
-    return Registered(rule, _errors(one), unexplained_share(rule, pairs))
+    return Registered(rule, _errors(one), residual_share(rule, pairs))
 
 
 def _errors(one: Proposal) -> tuple[tuple[float, ...], ...]:
@@ -215,7 +216,7 @@ def _distance(one: Proposal, other: Proposal) -> float:
     return float(np.median(apart[near])) if near.any() else 0.0
 
 
-def unexplained_share(rule: RuleMap, pairs: Sequence[Pair], side: int = 128) -> float:
+def residual_share(rule: RuleMap, pairs: Sequence[Pair], side: int = 128) -> float:
     """What a rule leaves of y, in all colours: squared differences in variances of y."""
     return sum(_share_of(rule, pair, side) for pair in pairs) / len(pairs)
 

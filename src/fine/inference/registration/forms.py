@@ -4,7 +4,7 @@
     matrices = form.matrices(np.array([[37.2], [217.2]]))       # (2, 2, 3), in frame units
 
 The formulas are those of the families, in their parameters, for a whole batch; a test compares
-them. `warped` forms are a wave or a fisheye, alone, or before or after any affine map.
+them. Bent forms are a wave or a fisheye, alone, or before or after any affine map.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.geometry.warp import HALF
+from fine.inference.registration.bends import BENDS, Bend
 from fine.rules import FAMILIES, Rule
 from fine.rules.affine import affine_rule, inverted, named_square
 
@@ -107,32 +108,6 @@ FORMS: dict[str, AffineForm] = {form.name: form for form in _AFFINE_FORMS}
 """Families of affine maps by name. The parameters of `affine-map` are its matrix, row by row."""
 
 
-def _waves(points: Tensor, p: Tensor) -> Tensor:  # (k, n, 2), (k, 2, 1) -> (k, n, 2)
-    amplitude, waves = p.unbind(1)
-    x, y = points.unbind(-1)
-    return torch.stack((x, y + amplitude / HALF * torch.cos(torch.pi * waves * y)), dim=-1)
-
-
-def _fisheyes(points: Tensor, p: Tensor) -> Tensor:
-    offset = points - p[:, :2].transpose(1, 2)
-    return points + offset * p[:, 2:] * offset.norm(dim=-1, keepdim=True)
-
-
-@dataclass(frozen=True)
-class Bend:
-    """A family of maps that are not affine: (points, parameters) -> the points read."""
-
-    name: str
-    sources: Callable[[Tensor, Tensor], Tensor]
-    steps: tuple[float, ...]
-
-
-BENDS = {
-    "wave": Bend("wave", _waves, (1e-2, 1e-2)),
-    "fisheye": Bend("fisheye", _fisheyes, (3e-3, 3e-3, 3e-3)),
-}
-
-
 @dataclass(frozen=True)
 class BentForm:
     """A wave or a fisheye, and any affine map ``before`` or after it, or none.
@@ -155,19 +130,47 @@ class BentForm:
 
     def sources(self, points: Tensor, parameters: Parameters) -> Tensor:  # (n, 2), (k, p)
         """(k, n, 2): the points read, for each candidate."""
-        count = len(self.bend.steps)
-        bend = torch.from_numpy(parameters[:, :count, None]).float()
+        bend, matrices = self._parts(parameters)
+        every = points.expand(len(parameters), -1, -1)
         if self.order == "alone":
-            return self.bend.sources(points.expand(len(parameters), -1, -1), bend)
-        matrices = torch.from_numpy(parameters[:, count:].reshape(-1, 2, 3)).float()
+            return self.bend.sources(every, bend)
         if self.order == "bend-first":  # the last rule is the first to be read through
-            return self.bend.sources(_through(points[None], matrices), bend)
-        read = self.bend.sources(points.expand(len(parameters), -1, -1), bend)
-        return _through(read, matrices)
+            return self.bend.sources(through(every, matrices), bend)
+        return through(self.bend.sources(every, bend), matrices)
+
+    def pulled(self, points: Tensor, parameters: Parameters, slopes: Tensor) -> Tensor:
+        """(k, p, n): slopes by the parameters, from those (k, 2, n) of x where it is read."""
+        bend, matrices = self._parts(parameters)
+        every = points.expand(len(parameters), -1, -1)
+        if self.order == "alone":
+            return self.bend.pulled(every, bend, slopes)[1]
+        if self.order == "bend-first":
+            between = through(every, matrices)
+            by_point, by_bend = self.bend.pulled(between, bend, slopes)
+            return torch.cat((by_bend, by_matrix(every, by_point)), dim=1)
+        between = self.bend.sources(every, bend)
+        _, by_bend = self.bend.pulled(every, bend, matrices[:, :, :2].transpose(1, 2) @ slopes)
+        return torch.cat((by_bend, by_matrix(between, slopes)), dim=1)
+
+    def _parts(self, parameters: Parameters) -> tuple[Tensor, Tensor]:  # (k, q, 1), (k, 2, 3)
+        count = len(self.bend.steps)
+        numbers = torch.from_numpy(parameters).float()
+        if self.order == "alone":
+            return numbers[:, :count, None], torch.eye(2, 3)[None]
+        return numbers[:, :count, None], numbers[:, count:].view(-1, 2, 3)
 
 
-def _through(points: Tensor, matrices: Tensor) -> Tensor:  # (1 or k, n, 2), (k, 2, 3)
+def through(points: Tensor, matrices: Tensor) -> Tensor:  # (1 or k, n, 2), (k, 2, 3) -> (k, n, 2)
+    """Points under affine maps."""
     return points @ matrices[:, :, :2].transpose(1, 2) + matrices[:, None, :, 2]
+
+
+def by_matrix(points: Tensor, slopes: Tensor) -> Tensor:  # (1 or k, n, 2), (k, 2, n) -> (k, 6, n)
+    """Slopes by the entries of a matrix, from those at the points that it leads to."""
+    x, y = points.unbind(-1)
+    basis = torch.stack((x, y, torch.ones_like(x)), dim=1)
+    across, down = slopes[:, :1], slopes[:, 1:]
+    return torch.cat((across * basis, down * basis), dim=1)
 
 
 BENT_FORMS: dict[str, BentForm] = {

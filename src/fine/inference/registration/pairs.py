@@ -21,6 +21,8 @@ from fine.geometry.frame import unit_of
 
 LONGEST = 512
 """Pixels of the longer side of x that are kept: more would say nothing about the parameters."""
+LARGER = 2.0
+"""A y that is larger than x by more than this factor is looked at as if it were only that."""
 MARGIN = 1.75
 """Pixels on both sides of a border that resampling, smoothing and compression mix; 1 if few."""
 FLAT = 1e-4
@@ -45,6 +47,8 @@ class Level:
     """To both sides of the border of x nothing is predicted so far: pixels there mix both."""
     fills: Tensor
     """(fills, n): squared distance of y to each colour that may fill what a rule uncovers."""
+    fill_costs: Tensor
+    """(fills, n): the same, saturated."""
     variance: float
     """That of y over the whole frame."""
     baseline: float
@@ -62,8 +66,11 @@ class Pair:
         self.size = (int(x.shape[1]), int(x.shape[2]))
         self.out = (int(y.shape[1]), int(y.shape[2]))
         self.unit = unit_of(self.size)
-        factor = min(1.0, LONGEST / max(self.size))
-        self.x, self.y = (_reduced(image.float(), factor) for image in (x, y))
+        longest = max(self.size)
+        factor = min(1.0, LONGEST / longest)
+        most = LARGER * min(longest, LONGEST)
+        self.x = _reduced(x.float(), factor)
+        self.y = _reduced(y.float(), min(factor, most / max(self.out)))
         self._projection = _principal_colour(self.x, self.y)
         self._levels: dict[tuple[int, int], Level] = {}
         self._channels: dict[int, Pair] = {}
@@ -92,9 +99,14 @@ class Pair:
 
     @property
     def octaves(self) -> float:
-        """By how many octaves y is smaller than x, below 0, if it clearly is; else 0."""
+        """By how many octaves y is larger than x, if it is much larger or clearly smaller."""
         ratio = max(self.out) / max(self.size)
-        return math.log2(ratio) if ratio < 0.7 else 0.0
+        return math.log2(ratio) if ratio < 0.7 or ratio > LARGER else 0.0
+
+    @property
+    def larger(self) -> float:
+        """By which factor y is looked at larger than the smaller of both images."""
+        return min(LARGER, max(1.0, max(self.out) / max(self.size)))
 
     @property
     def is_flat(self) -> bool:
@@ -111,36 +123,41 @@ class Pair:
         An image that was made smaller shows less detail of x, so x has another resolution by
         ``octaves``.
         """
-        longer = max(self.x.shape[1:])
-        x_side = min(longer, max(8, round(side * longer / self.side * 2.0**octaves)))
-        if (side, x_side) not in self._levels:
-            self._levels[side, x_side] = self._make(side, x_side)
-        return self._levels[side, x_side]
+        height, width = self.y.shape[1:]
+        y_side = min(max(height, width), round(side * self.larger))
+        pixels = y_side * max(self.size) / max(self.out)  # of x, if it is seen as large as y is
+        x_side = min(max(self.x.shape[1:]), max(8, round(pixels * 2.0**octaves)))
+        if (y_side, x_side) not in self._levels:
+            self._levels[y_side, x_side] = self._make(y_side, x_side)
+        return self._levels[y_side, x_side]
 
-    def _make(self, side: int, x_side: int) -> Level:
+    def _make(self, y_side: int, x_side: int) -> Level:
         x = _smoothed(_reduced(self.grey(self.x)[None], x_side / max(self.x.shape[1:])))
-        y = _smoothed(_reduced(self.grey(self.y)[None], min(1.0, side / self.side)))[0]
+        y = _smoothed(_reduced(self.grey(self.y)[None], y_side / max(self.y.shape[1:])))[0]
         slopes = [
             torch.gradient(x[0], dim=dim)[0] * (count * self.unit / length)
             for dim, count, length in ((1, x.shape[2], self.size[1]), (0, x.shape[1], self.size[0]))
         ]
         height, width = y.shape
+        margin = MARGIN if y_side > 40 * self.larger else 1.0
         points = _points(height, width, self.out, self.unit)
         values = y.flatten()
         reach = torch.tensor([self.size[1], self.size[0]]) / (2 * self.unit)
         variance = float(values.var(correction=0)) + FLAT / 10
         fills = (values - self._fills(y)[:, None]).square()
-        plain = torch.cat((fills, (values - values.mean()).square()[None]))
+        fill_costs = saturated(fills, variance)
+        mean_cost = saturated((values - values.mean()).square(), variance).mean()
         return Level(
             x=torch.stack((x[0], *slopes))[None],
             y=values,
             points=points,
             reach=reach,
             pixel=self.out[1] / width / self.unit,
-            margin=2 * float(reach.max()) / max(x.shape[1:]) * (MARGIN if side > 40 else 1.0),
+            margin=2 * float(reach.max()) / max(x.shape[1:]) * margin,
             fills=fills,
+            fill_costs=fill_costs,
             variance=variance,
-            baseline=float(saturated(plain, variance).mean(1).min()),
+            baseline=float(torch.minimum(fill_costs.mean(1).min(), mean_cost)),
             shape=(height, width),
         )
 

@@ -2,9 +2,8 @@
 
     better = refined(candidates, pairs, side=64, steps=10)       # the same candidates, in order
 
-A candidate predicts every pixel of y: where it reads within x, by x; elsewhere, by one colour that
-fills what the rule uncovers. Errors are saturated, so a pixel that is not explained at all counts
-once. Levenberg–Marquardt steps lower the mean error of all pairs together.
+Levenberg–Marquardt steps lower the mean error of all pairs together (comparison.py). Candidates of
+affine families take them together, and so do those of one bent form.
 """
 
 import math
@@ -13,17 +12,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fine.inference.registration.forms import AffineForm, BentForm, Form, Parameters
-from fine.inference.registration.pairs import Level, Pair, saturated
+from fine.inference.registration.comparison import Comparison, compare
+from fine.inference.registration.forms import (
+    AffineForm,
+    BentForm,
+    Form,
+    Parameters,
+    by_matrix,
+    through,
+)
+from fine.inference.registration.pairs import Level, Pair
 
-LEAST_SHOWN = 0.02
-"""Least share of y that must come from within x."""
-CORRELATED = 6.0
-"""Errors of neighbouring pixels go together: about so many of them count as one."""
 LITTLE = 1e-3
 """A step that lowers the loss by less than this part is the last one."""
 MOST_DAMPED = 20.0
@@ -171,19 +173,26 @@ def _fit(forms: Sequence[Form], parameters: Parameters, levels: Sequence[Level])
 
 def _affine_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _Fit:
     matrices, slopes = _matrices(forms, parameters)  # (k, 2, 3), (k, p, 6)
-    frames = torch.from_numpy(matrices).float()
-    sources = level.points @ frames[:, :, :2].transpose(1, 2) + frames[:, None, :, 2]
-    comparison = compare(level, sources)
-    x, y = level.points.unbind(1)
-    across, down = comparison.slopes.unbind(1)  # (k, n)
-    one = torch.ones_like(x)
-    basis = torch.stack((x, y, one))  # (3, n)
-    by_matrix = torch.cat((across[:, None] * basis, down[:, None] * basis), dim=1)  # (k, 6, n)
-    weighted = by_matrix * comparison.weights[:, None]
-    square = (weighted @ by_matrix.transpose(1, 2)).double().numpy()
+    points = level.points[None]
+    comparison = compare(level, through(points, torch.from_numpy(matrices).float()))
+    fit = _normal_equations(comparison, by_matrix(points, comparison.slopes))
+    fit.square = slopes @ fit.square @ slopes.transpose(0, 2, 1)
+    fit.slope = np.einsum("kps,ks->kp", slopes, fit.slope)
+    return fit
+
+
+def _bent_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _Fit:
+    form = forms[0]
+    assert isinstance(form, BentForm)
+    comparison = compare(level, form.sources(level.points, parameters))
+    jacobian = form.pulled(level.points, parameters, comparison.slopes)
+    return _normal_equations(comparison, jacobian)
+
+
+def _normal_equations(comparison: Comparison, jacobian: Tensor) -> _Fit:  # (k, p, n)
+    weighted = jacobian * comparison.weights[:, None]
+    square = (weighted @ jacobian.transpose(1, 2)).double().numpy()
     slope = (weighted @ comparison.errors[..., None]).double().numpy()[..., 0]
-    square = slopes @ square @ slopes.transpose(0, 2, 1)
-    slope = np.einsum("kps,ks->kp", slopes, slope)
     return _Fit(comparison.loss, square, slope, comparison.noise)
 
 
@@ -207,83 +216,3 @@ def _matrices(
         moves = (ahead - behind) / np.where(steps > 0, 2 * steps, 1)[:, None, None]
         slopes[rows, : len(steps)] = moves.transpose(1, 0, 2)
     return np.nan_to_num(matrices, nan=1e3, posinf=1e3, neginf=-1e3), np.nan_to_num(slopes)
-
-
-def _bent_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _Fit:
-    form = forms[0]
-    assert isinstance(form, BentForm)
-    comparison = compare(level, form.sources(level.points, parameters))
-    columns = []
-    for place, step in enumerate(form.steps):
-        change = np.zeros(parameters.shape[1])
-        change[place] = step
-        ahead = form.sources(level.points, parameters + change)
-        behind = form.sources(level.points, parameters - change)
-        moves = ((ahead - behind) / (2 * step)).transpose(1, 2)  # (k, 2, n)
-        columns.append((moves * comparison.slopes).sum(1))
-    jacobian = torch.stack(columns, dim=1)  # (k, p, n)
-    weighted = jacobian * comparison.weights[:, None]
-    square = (weighted @ jacobian.transpose(1, 2)).double().numpy()
-    slope = (weighted @ comparison.errors[..., None]).double().numpy()[..., 0]
-    return _Fit(comparison.loss, square, slope, comparison.noise)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """x under candidates beside y."""
-
-    loss: NDArray[np.float64]  # (k,)
-    noise: NDArray[np.float64]  # (k,)
-    errors: Tensor
-    """(k, n)"""
-    weights: Tensor
-    """(k, n): of the errors, 0 where nothing is read within x."""
-    slopes: Tensor
-    """(k, 2, n): of x, where it is read."""
-
-
-def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
-    """Every pixel of y beside what candidates predict for it."""
-    read = sampled(level.x, sources / level.reach)
-    within, beyond = inside_and_outside(level, sources)
-    errors = read[:, 0] - level.y
-    squares = errors.square()
-    variance = level.variance
-    saturation = 1 / (1 + squares / variance)
-    explained = within.sum(1)
-    fill = beyond @ saturated(level.fills, variance).T  # (k, fills)
-    counted = explained + beyond.sum(1)
-    left = (within * squares * saturation).sum(1) + fill.min(1).values
-    loss = left / (counted.clamp(min=1) * level.baseline)
-    loss = torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
-    loss = torch.where(loss.isnan(), torch.inf, loss)
-    weights = within * saturation.square()
-    noise = CORRELATED * (weights * squares).sum(1) / weights.sum(1).clamp(min=1)
-    # No image is known better than to a part of a grey level, and no sampling is exact.
-    noise = noise + CORRELATED * 1e-3 * variance
-    return Comparison(loss.double().numpy(), noise.double().numpy(), errors, weights, read[:, 1:])
-
-
-def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
-    """What candidates leave unexplained, without slopes: for a search over many."""
-    read = sampled(level.x[:, :1], sources / level.reach)[:, 0]
-    within, beyond = inside_and_outside(level, sources)
-    left = (within * saturated((read - level.y).square(), level.variance)).sum(1)
-    left = left + (beyond @ saturated(level.fills, level.variance).T).min(1).values
-    explained = within.sum(1)
-    loss = left / ((explained + beyond.sum(1)).clamp(min=1) * level.baseline)
-    return torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
-
-
-def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k, c, n)
-    """An image read at points where its sides are at −1 and 1."""
-    count, points, _ = grid.shape
-    wide = grid.clamp(-4, 4).view(1, count, points, 2)  # the candidates are rows of one reading
-    read = F.grid_sample(x, wide, mode="bilinear", padding_mode="border", align_corners=False)
-    return read[0].transpose(0, 1)
-
-
-def inside_and_outside(level: Level, sources: Tensor) -> tuple[Tensor, Tensor]:  # (k, n) each
-    """Which pixels of y are read within x, and which beyond it; those at its border are neither."""
-    depth = (level.reach - sources.abs()).amin(-1)
-    return (depth > level.margin).float(), (depth < -level.margin).float()
