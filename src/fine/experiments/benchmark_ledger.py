@@ -101,7 +101,7 @@ def benchmark_records(
     """The records of a benchmark that was run, from its rows: one for each concept."""
     made = provenance()
     about = {"benchmark": benchmark, "data": data, "model": model, "weights": weights}
-    common = {
+    common: dict[str, Any] = {
         **about,
         "commit": made["commit"],
         "machine": made["machine"],
