@@ -105,7 +105,11 @@ def verify(views: Views, *, rules: str = LIKELY, mixes: bool = False) -> Evidenc
     )
 
 
-_PARAMETERS = {"square": 0, "reflection": 0, "swap": 0, "rotation": 1, "scale": 1, "black-white": 1}
+_PARAMETERS = {
+    **{"square": 0, "reflection": 0, "swap": 0, "rotation": 1, "scale": 1, "black-white": 1},
+    **{"any-mix": 4, "affine-map": 6},
+}
+"""Numbers that a rule of a family can choose; 2 for all others."""
 
 
 def _simplicity(one: FoundRule) -> tuple[int, float]:
