@@ -47,6 +47,25 @@ def test_arc_tasks_are_printed(fine, tmp_path):
     assert "1 of 1 tasks are one turn or mirror" in done.out and "top-bottom" in done.out
 
 
+def test_results_go_to_the_ledger_and_to_the_report(fine, data, tmp_path):
+    done = fine("benchmark", "folder", "--data", data, "--results", tmp_path)
+    assert done.code == 0 and "1 records written" in done.out
+    (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
+    record = json.loads(file.read_text())
+    assert (record["puzzles"], record["right"], record["model"]) == (2, 2, "universal")
+    assert record["data"] == "data" and len(record["weights"]) == 64
+    done = fine("report", "--results", tmp_path)
+    assert done.code == 0, done.err
+    assert record["key"] in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", [("--each", "1"), ("--model-only",)])
+def test_a_part_of_a_benchmark_is_no_record(fine, data, tmp_path, option):
+    done = fine("benchmark", "folder", "--data", data, "--results", tmp_path / "r", *option)
+    assert done.code == 2 and "about all puzzles" in done.err
+    assert not (tmp_path / "r").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,9 +10,10 @@ from PIL import Image, ImageDraw
 from fine import draw_answer, explain, function, rule_set, solve
 from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
 from fine.inference.puzzle_images import ReadPuzzle
-from fine.inference.verification import EXPLAINED, FoundRule, look, only_made
+from fine.inference.rule_candidates import FoundRule
+from fine.inference.verification import EXPLAINED, look, only_made
 from fine.rules import apply_rules
-from support.other_renderers import KINDS, far_rule, make_puzzle, random_rule
+from support.other_renderers import FAMILIES, KINDS, MIXED, far_rule, make_puzzle, random_rule
 from support.pillow_puzzles import puzzle, shape
 
 RULE = FoundRule((), "", (), difference=0.001)
@@ -74,6 +75,29 @@ def test_solve_explain_draw_and_the_function_say_the_same(glyph_model):
         drawn = draw_answer(glyph_model, x, y, new, rules=answer.rule.family)
         pixels = torch.from_numpy(np.asarray(choices[place]) / np.float32(255))
         assert (drawn.pixels[0] - pixels).abs().mean() < 0.03
+
+
+@pytest.mark.parametrize("kind", ["letters", "photographs"])
+def test_an_image_turned_and_moved_at_once_is_explained(glyph_model, photographs, kind):
+    """The network of this model has never seen a mix."""
+    made = make_puzzle(kind, "pillow", number=4, near=True, photographs=photographs, families=MIXED)
+    answer = solve(glyph_model, made.x, made.y, made.new, made.choices)
+    assert answer.verified and answer.index == made.answer and not answer.doubts
+    assert answer.rule is not None and answer.rule.family == "any-mix"
+    assert "rotation" in answer.rule.label and "translation" in answer.rule.label
+    first = explain(glyph_model, made.x, made.y, k=1)[0]
+    assert first.family == "any-mix"
+    assert first.parameters == pytest.approx(answer.rule.parameters, abs=0.1)
+    drawn = draw_answer(glyph_model, made.x, made.y, made.new, rules="all")
+    right = np.asarray(made.choices[made.answer].convert("L")) / 255
+    assert np.abs(drawn.pixels[0].numpy() - right).mean() < 0.03
+
+
+def test_mixes_are_tried_only_where_they_are_among_the_rules(glyph_model):
+    made = make_puzzle("letters", "pillow", number=4, near=True, families=MIXED)
+    hints = ReadPuzzle.read(made.x, made.y, None, ())
+    assert look(hints).found and look(hints, rules="universal").found
+    assert not look(hints, rules="rotation+translation").found
 
 
 def test_what_is_drawn_has_the_shape_of_the_new_image(glyph_model, drawing):
@@ -156,6 +180,6 @@ def test_the_symmetries_of_the_square_are_told_apart(rule, drawing):
 
 def test_rules_of_another_make_are_of_the_family_they_say():
     rng = random.Random(0)
-    for family in ("rotation", "translation", "reflection", "scale", "shear"):
+    for family in (*FAMILIES, *MIXED):
         made = random_rule(family, rng, on_grid=False)
-        assert made[0] == family and len(far_rule(made, rng, on_grid=True)[1]) == 6
+        assert made[0] == family and len(far_rule(FAMILIES, rng, on_grid=True)[1]) == 6

@@ -22,6 +22,8 @@ UNIT = SIDE / 32  # pixels of a unit of the rules
 KINDS = ("letters", "icons", "silhouettes", "digits", "photographs")
 RENDERERS = ("pillow", "scipy")
 FAMILIES = ("rotation", "translation", "reflection", "scale", "shear")
+MIXED = ("mix",)
+"""Turned and moved, perhaps mirrored and scaled before."""
 LETTERS = "FGJLPQRabdefghkpqrty"  # without those that look the same when turned or mirrored
 VISIBLE = 0.08
 """Mean difference of brightness, in shares of the ink, by which images must differ."""
@@ -46,17 +48,23 @@ class OtherPuzzle:
 
 
 def make_puzzle(
-    kind: str, renderer: str, *, number: int, near: bool, photographs: Pixels | None = None
+    kind: str,
+    renderer: str,
+    *,
+    number: int,
+    near: bool,
+    photographs: Pixels | None = None,
+    families: tuple[str, ...] = FAMILIES,
 ) -> OtherPuzzle:
     """The puzzle of this number; the same every time."""
     rng = random.Random(f"{kind} {renderer} {number} {near}")
-    family = FAMILIES[number % len(FAMILIES)]
-    on_grid = number // len(FAMILIES) % 2 == 0
+    family = families[number % len(families)]
+    on_grid = number // len(families) % 2 == 0
     paper = 0.0 if kind == "photographs" else 1.0
     while True:
         x, new, other = (draw(kind, rng, photographs) for _ in range(3))
         right = random_rule(family, rng, on_grid=on_grid)
-        wrong = near_rule(right, rng) if near else far_rule(right, rng, on_grid=on_grid)
+        wrong = near_rule(right, rng) if near else far_rule(families, rng, on_grid=on_grid)
         right_x, wrong_x = (render(renderer, x, rule[1], paper) for rule in (right, wrong))
         choices = [
             render(renderer, image, rule[1], paper)
@@ -97,6 +105,8 @@ def random_rule(family: str, rng: random.Random, *, on_grid: bool) -> tuple[str,
             else rng.choice((rng.uniform(0.45, 0.85), rng.uniform(1.18, 1.5)))
         )
         return family, (factor, 0, 0, 0, factor, 0)
+    if family == "mix":
+        return family, mixed(rng, on_grid=on_grid)
     angles = [rng.choice((-45, -30, -15, 15, 30, 45)) if on_grid else rng.uniform(-45, 45)]
     angles.append(0 if rng.random() < 0.5 else rng.choice((-30, -15, 15, 30)))
     if abs(angles[0]) < 10:
@@ -104,9 +114,20 @@ def random_rule(family: str, rng: random.Random, *, on_grid: bool) -> tuple[str,
     return family, sheared(*angles)
 
 
-def far_rule(right: tuple[str, Matrix], rng: random.Random, *, on_grid: bool) -> tuple[str, Matrix]:
+def mixed(rng: random.Random, *, on_grid: bool) -> Matrix:
+    """A mirror image or not, at its size or not, turned, and moved by 2 to 6 units."""
+    degrees = 15 * rng.randint(1, 23) if on_grid else rng.uniform(8, 352)
+    factor = 1 if rng.random() < 0.5 else rng.uniform(0.6, 1.3)
+    mirror = rng.choice((1, -1))
+    a, b, _, c, d, _ = turned(degrees)
+    angle, step = rng.uniform(0, 2 * math.pi), rng.uniform(2, 6) * UNIT
+    right, down = step * math.cos(angle), step * math.sin(angle)
+    return factor * mirror * a, factor * b, right, factor * mirror * c, factor * d, down
+
+
+def far_rule(families: tuple[str, ...], rng: random.Random, *, on_grid: bool) -> tuple[str, Matrix]:
     """Any rule, most often of another family."""
-    return random_rule(rng.choice(FAMILIES), rng, on_grid=on_grid)
+    return random_rule(rng.choice(families), rng, on_grid=on_grid)
 
 
 def near_rule(right: tuple[str, Matrix], rng: random.Random) -> tuple[str, Matrix]:
@@ -115,10 +136,14 @@ def near_rule(right: tuple[str, Matrix], rng: random.Random) -> tuple[str, Matri
     sign = rng.choice((-1, 1))
     if family == "rotation":
         return family, turned(math.degrees(math.atan2(b, a)) + sign * rng.uniform(15, 25))
-    if family == "translation":
+    if family == "mix" and sign > 0:  # turned further
+        e, f, _, g, h, _ = turned(rng.choice((-1, 1)) * rng.uniform(15, 25))
+        linear = e * a + f * c, e * b + f * d, g * a + h * c, g * b + h * d
+        return family, (linear[0], linear[1], right_by, linear[2], linear[3], down_by)
+    if family in ("translation", "mix"):
         angle, step = rng.uniform(0, 2 * math.pi), 3 * UNIT
         moved = right_by + step * math.cos(angle), down_by + step * math.sin(angle)
-        return family, (1, 0, moved[0], 0, 1, moved[1])
+        return family, (a, b, moved[0], c, d, moved[1])
     if family == "reflection":
         return family, (-a, b, 0, c, -d, 0)
     if family == "scale":

@@ -10,6 +10,7 @@ right in every cell or wrong.
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fine.benchmarks.running import BenchmarkRow
 from fine.errors import FineError
 from fine.geometry.d4 import D4
 from fine.inference import draw_answer
@@ -61,6 +63,8 @@ class ArcOutcome:
     """The symmetry that was named."""
     grids: tuple[Grid, ...]
     """What it makes of the inputs of the tests."""
+    verified: bool
+    """Whether it takes every input of the examples to its output."""
 
     @property
     def exact(self) -> bool:
@@ -92,7 +96,24 @@ def solve_arc(model: FINE, task: ArcTask, *, verify: bool = True) -> ArcOutcome:
     named = draw_answer(model, xs, ys, new, rules="square", verify=verify).rules[0]
     element = _elements()[named.rule]
     made = tuple(_moved(element, before) for before, _ in task.test)
-    return ArcOutcome(task, named.label, made)
+    verified = all(_moved(element, before) == after for before, after in task.train)
+    return ArcOutcome(task, named.label, made, verified)
+
+
+def arc_row(outcomes: Sequence[tuple[ArcOutcome, ArcOutcome]]) -> BenchmarkRow:
+    """Tasks as the puzzles of one concept: each solved with the pixels, and by the network alone.
+
+    A guess is one of the eight symmetries.
+    """
+    return BenchmarkRow(
+        concept="square",
+        parameter="",
+        puzzles=len(outcomes),
+        right=sum(outcome.exact for outcome, _ in outcomes),
+        right_alone=sum(alone.exact for _, alone in outcomes),
+        verified=sum(outcome.verified for outcome, _ in outcomes),
+        chance=1 / D4.order,
+    )
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def read_kiva(path: Path) -> list[BenchmarkPuzzle]:
     """All trials below a folder, by concept, parameter and number."""
     if not path.is_dir():
         raise FineError(f"{path} is no folder: give a clone of KiVA's repository")
-    root = _root(path)
+    root = kiva_root(path)
     puzzles = []
     for concept in CONCEPTS:
         found = [
@@ -40,7 +40,7 @@ def read_kiva(path: Path) -> list[BenchmarkPuzzle]:
     return puzzles
 
 
-def _root(path: Path) -> Path:
+def kiva_root(path: Path) -> Path:
     """The folder that holds the folders of the concepts."""
     for inner in _FOLDERS:
         if any((path / inner / concept).is_dir() for concept in CONCEPTS):

@@ -17,14 +17,17 @@ from fine.benchmarks import (
     run_benchmark,
     solve_arc,
 )
+from fine.benchmarks.arc import arc_row
+from fine.benchmarks.kiva import kiva_root
 from fine.benchmarks.records import OTHERS, RECORDS, find_record
 from fine.cli.arguments import options
 from fine.cli.options import TrainedModel
 from fine.cli.terminal import console, print_json, say
 from fine.errors import FineError, unknown
+from fine.experiments.benchmark_ledger import FOLDER, BenchmarkLedger, benchmark_records
 from fine.io.files import write_json
 from fine.io.provenance import provenance
-from fine.pretrained import DEFAULT, load
+from fine.pretrained import DEFAULT, load, names, weights_digest
 
 READERS = {"kiva": read_kiva, "folder": read_folder}
 BENCHMARKS = (*READERS, "arc")
@@ -49,12 +52,20 @@ class Benchmark:
     """Print one JSON object instead of a table."""
     out: Path | None = None
     """Also write that object to this file."""
+    results: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Also write a record of each concept to the ledger of this folder, such as results, from which
+    `fine report` makes its page."""
 
     def run(self) -> None:
         if self.name not in BENCHMARKS:
             raise unknown("benchmark", self.name, BENCHMARKS)
         if self.each is not None and self.each < 1:
             raise FineError(f"each is {self.each}: give at least 1")
+        if self.results is not None and (self.each is not None or self.model_only):
+            raise FineError(
+                "a record of the ledger is about all puzzles, with and without the pixels: leave "
+                "out --results, or --each and --model-only"
+            )
         content = self._run_arc() if self.name == "arc" else self._run_puzzles()
         if self.json:
             print_json(content)
@@ -78,6 +89,7 @@ class Benchmark:
         rows = outcome.rows()
         if not self.json:
             self._show(rows)
+        self._record(rows)
         records = [vars(record) for record in RECORDS if record.benchmark == self.name]
         return {
             **self._content(len(puzzles)),
@@ -85,6 +97,25 @@ class Benchmark:
             "records": records,
             "missed": _missed(outcome),
         }
+
+    def _record(self, rows: list[BenchmarkRow]) -> None:
+        """The rows as records of the ledger, if they are wanted there."""
+        if self.results is None:
+            return
+        folder = kiva_root(self.data) if self.name == "kiva" else self.data
+        name = self._model if self._model in names() else Path(self._model).resolve().name
+        ledger = BenchmarkLedger(self.results / "ledger" / FOLDER)
+        records = benchmark_records(
+            rows,
+            benchmark=self.name,
+            data=folder.resolve().stem,
+            model=name,
+            weights=weights_digest(self._model),
+        )
+        for record in records:
+            ledger.write(record)
+        if not self.json:
+            say(f"{len(records)} records written to {ledger.folder}; `fine report` shows them")
 
     def _show(self, rows: list[BenchmarkRow]) -> None:
         table = Table(box=None, pad_edge=False)
@@ -129,6 +160,8 @@ class Benchmark:
                 f"{len(geometric)} of {len(tasks)} tasks are one turn or mirror of the grid; "
                 f"{exact} of these exact, {self._model}"
             )
+        if geometric:
+            self._record([arc_row(outcomes)])
         rows = [
             {"task": one.task.name, "rule": one.rule, "exact": one.exact, "exact_alone": two.exact}
             for one, two in outcomes

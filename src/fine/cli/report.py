@@ -9,6 +9,7 @@ from fine.cli.arguments import options
 from fine.cli.options import Protocol, find_protocol
 from fine.cli.terminal import say
 from fine.errors import FineError
+from fine.experiments.benchmark_ledger import FOLDER, BenchmarkLedger
 from fine.experiments.catalogue import EXPERIMENTS, make_experiment
 from fine.experiments.comparison import compare
 from fine.experiments.leaderboard import leaderboard
@@ -52,7 +53,11 @@ class Report:
         ]
         folder = self.out or self.results
         boards = leaderboard(ledger.records())
-        page, *others = write_report(comparisons, folder / "report.html", folder / "tables", boards)
+        # Experiments that are named are wanted alone.
+        benchmarks = [] if self.names else BenchmarkLedger(ledger.folder / FOLDER).records()
+        page, *others = write_report(
+            comparisons, folder / "report.html", folder / "tables", boards, benchmarks
+        )
         tables = [path for path in others if path.parent == folder / "tables"]
         for comparison in comparisons:
             filled = Facts(comparison).named["filled"]

@@ -99,7 +99,7 @@ class Ledger:
             for name, value in asdict(entry).items()
             if value or name not in _OFTEN_EMPTY
         }
-        write_text(self.path(entry.key), _text({"format": FORMAT, **content}))
+        write_text(self.path(entry.key), entry_text({"format": FORMAT, **content}))
 
 
 def _read(path: Path) -> Record | Failure:
@@ -175,7 +175,7 @@ def _check_rows(name: str, rows: tuple[dict[str, Any], ...], kinds: Mapping[str,
             read_as(kind, row[column], column)
 
 
-def _text(content: dict[str, Any]) -> str:
+def entry_text(content: dict[str, Any]) -> str:
     """JSON with one line for each field and each row of a list of rows, so that diffs are short."""
     lines = (f"  {json.dumps(name)}: {_value(value)}" for name, value in content.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -10,7 +10,6 @@ weights were made by this training; a maintainer can run it again, by the comman
 prints.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ from fine.experiments.cells import Cell
 from fine.experiments.records import Epoch, Record, Test, protocol_name, record
 from fine.experiments.worker import read_curve
 from fine.io.files import read_json
-from fine.io.tensors import LARGEST_FILE
+from fine.io.tensors import file_digest
 from fine.io.typed_json import read_as
-from fine.io.untrusted import open_regular
 from fine.puzzles.task import Task
 from fine.puzzles.variants import PLAIN
 from fine.training.protocols import PROTOCOLS
@@ -61,7 +59,7 @@ def check_submission(run: Run, *, device: str = "cpu") -> Record:
         {**claimed, **evaluation.summary()},
         tuple(Epoch(*point) for point in curve),
         tuple(Test(*point) for point in test_curve),
-        weights=_digest(run.weights),
+        weights=file_digest(run.weights),
     )
 
 
@@ -133,8 +131,3 @@ def _refuse_common_classes(training: Task, test: Task, who: str) -> None:
             f"{who} has seen {len(common)} of the {len(test.testing_classes)} classes of {source} "
             "that the test shows: train without them"
         )
-
-
-def _digest(weights: Path) -> str:
-    with open_regular(weights, largest=LARGEST_FILE, expected="weights") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,8 @@
 """An answer without choices: x' under the rule that comes nearest to the composed function.
 
-drawn = draw_answer(model, "x.png", "y.png", "new.png") drawn.image.save("answer.png")           #
-at the resolution of new.png; drawn.rules[0] says by which rule
+drawn = draw_answer(model, "x.png", "y.png", "new.png")
+drawn.image.save("answer.png")         # at the resolution of new.png
+drawn.rules[0]                         # by which rule
 """
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ save_tensors(path, model.state_dict(), {"note": "a text beside the tensors"})
 tensors, metadata = read_tensors(path)
 """
 
+import hashlib
 from pathlib import Path
 
 import safetensors
@@ -48,6 +49,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise FineError(
             f"{path} is damaged ({problem}): expected {_EXPECTED}; train the run again"
         ) from problem
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file of tensors, in hexadecimal digits."""
+    with open_regular(path, largest=LARGEST_FILE, expected=_EXPECTED) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_header(path: Path) -> None:

@@ -18,6 +18,7 @@ from fine.pretrained.loading import (
     load_calibration,
     names,
     trained_on,
+    weights_digest,
 )
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "load_calibration",
     "names",
     "trained_on",
+    "weights_digest",
 ]

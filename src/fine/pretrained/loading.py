@@ -13,6 +13,7 @@ import torch
 from fine.errors import FineError, unknown
 from fine.evaluation.calibration import FILE, Calibration, remember_calibration
 from fine.io.files import read_json
+from fine.io.tensors import file_digest
 from fine.io.typed_json import read_as
 from fine.models.hub import load_model
 from fine.models.paper import FINE
@@ -100,6 +101,11 @@ def load_calibration(name: str | Path) -> Calibration | None:
     """The calibration of a model; None if `fine calibrate` has not made one."""
     path = _find(name) / FILE
     return Calibration.read(path) if path.exists() else None
+
+
+def weights_digest(name: str | Path) -> str:
+    """SHA-256 of the weights of a model, in hexadecimal digits."""
+    return file_digest(Run(_find(name)).weights)
 
 
 def holds_run(folder: Path) -> bool:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 
+from fine.experiments.benchmark_ledger import BenchmarkRecord
 from fine.experiments.catalogue import EXPERIMENTS
 from fine.experiments.comparison import Comparison
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
 from fine.experiments.paper import CONTRADICTIONS
 from fine.experiments.records import Record
+from fine.report.benchmarks import NAME as BENCHMARKS
+from fine.report.benchmarks import TITLE as BENCHMARKS_TITLE
+from fine.report.benchmarks import benchmark_section
 from fine.report.costs import cost_against_accuracy
 from fine.report.curves import learning_curves
 from fine.report.document import document
@@ -32,17 +36,24 @@ LEAD = (
 )
 
 
-def html_page(comparisons: Sequence[Comparison], *, leaderboard: str = "") -> str:
-    """The page of some experiments, with a link to a leaderboard if there is one.
+def html_page(
+    comparisons: Sequence[Comparison],
+    *,
+    leaderboard: str = "",
+    benchmarks: Sequence[BenchmarkRecord] = (),
+) -> str:
+    """The page of some experiments and benchmarks, and a link to a leaderboard if there is one.
 
     The same ledger makes the same bytes.
     """
-    sections = (_section(each, first=each is comparisons[0]) for each in comparisons)
-    header = _header(comparisons, leaderboard)
+    sections = [_section(each, first=each is comparisons[0]) for each in comparisons]
+    if benchmarks:
+        sections.append(benchmark_section(benchmarks))
+    header = _header(comparisons, leaderboard, count=len(benchmarks))
     return document(TITLE, header, block("main", *sections), _contradictions())
 
 
-def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:
+def _header(comparisons: Sequence[Comparison], leaderboard: str, *, count: int) -> Markup:
     """The title, what the results say, and a line for every experiment with how much is there."""
     rows = []
     for comparison in comparisons:
@@ -58,6 +69,11 @@ def _header(comparisons: Sequence[Comparison], leaderboard: str) -> Markup:
                 element("svg", share, class_="bar", height=4, aria_hidden="true"),
             )
         )
+    if count:
+        title = element("span", BENCHMARKS_TITLE)
+        link = element("a", element("code", BENCHMARKS), title, href=f"#{BENCHMARKS}")
+        shown = element("span", number(str(count), BENCHMARKS, "count"), " concepts")
+        rows.append(element("li", link, shown))
     contents = element("nav", element("h2", "Contents"), block("ol", *rows), aria_label="Contents")
     lead = element("p", LEAD, class_="lead")
     parts = [element("h1", TITLE), lead, opening(comparisons)]

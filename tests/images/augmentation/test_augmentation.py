@@ -29,7 +29,7 @@ def test_images_change_within_their_range(photographs, colour, bits, parts):
         assert torch.equal(images, before)  # what was given is not written into
         assert shown.shape == images.shape and shown.dtype == images.dtype
         assert shown.min() >= 0 and shown.max() <= 1
-        assert (shown != images).any()
+        assert (shown != images).any() or (parts == ("colours",) and images.shape[1] == 1)
 
 
 @pytest.mark.parametrize("parts", [*EACH[:-1], PARTS], ids="+".join)

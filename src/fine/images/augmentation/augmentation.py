@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from fine.images.augmentation.chance import Bits, chances
-from fine.images.augmentation.changes import contrast, frame, invert, mask, thick
+from fine.images.augmentation.changes import colours, contrast, frame, invert, mask, thick
 from fine.images.augmentation.drawings import draw
 from fine.images.augmentation.parts import CHANGES, DRAWINGS
 
@@ -45,6 +45,8 @@ class ImageAugmentation:
                 shown = change(shown, chance[name])
         lost = _variance(shown) < LEAST * _variance(images)
         shown = shown.lerp(images, lost.to(images.dtype)[:, None, None, None])
+        if "colours" in self.changes:
+            shown = colours(shown, chance["colours"])
         if "contrast" in self.changes:
             shown = contrast(shown, chance["contrast"])
         return shown

@@ -14,6 +14,7 @@ Bits = NDArray[np.uint64]
 _USES = {
     **{"drawing": 0, "edges": 1, "bright": 2, "dark": 3, "strokes": 4},
     **{"invert": 5, "thick": 6, "mask": 7, "frame": 8, "contrast": 9},
+    **{"colours": 10},
 }
 _NUMBERS = 4  # of each use: one that decides, and up to three parameters
 _DECIDES = 0

@@ -1,4 +1,4 @@
-"""Changes that leave an image what it is: negative, thick strokes, mask, frame, contrast.
+"""Changes that leave an image what it is: negative, thick strokes, mask, frame, colours, contrast.
 
 Each happens to its share of the images and leaves the others as they are, bit for bit. Black stays
 black under all of them but `invert`, so an empty ground stays empty.
@@ -11,12 +11,14 @@ from torch import Tensor
 from fine.images.augmentation.chance import Chance
 from fine.images.augmentation.filters import KNOTS, smooth_fields
 
-INVERTED, THICKENED, MASKED, FRAMED, BENT = 1 / 4, 1 / 3, 1 / 3, 1 / 2, 1 / 2
+INVERTED, THICKENED, MASKED, FRAMED, COLOURED, BENT = 1 / 4, 1 / 3, 1 / 3, 1 / 2, 1 / 2, 1 / 2
 """Shares of the images."""
 HIDDEN = (-0.8, 0.4)
 """Where the field of a mask is below such a number, nothing is shown: a fifth to two thirds."""
 FRAME = (2.0, 7.0)
 """Pixels of 32 that a frame takes from each side, rounded down."""
+TINT = 0.2
+"""How much of a channel passes a coloured glass at least."""
 BEND = 3.0
 """The slope of the steepest brightness curve at black; that of the flattest is 1 / BEND."""
 GAIN = 0.5
@@ -66,6 +68,16 @@ def frame(images: Tensor, chance: Chance) -> Tensor:
     inside = np.minimum(places, size - 1 - places) >= width[:, None]
     across = chance.tensor(inside)[:, None, None]  # (n, 1, 1, w)
     return (images * across).mul_(across.mT)
+
+
+def colours(images: Tensor, chance: Chance) -> Tensor:
+    """Images as if seen through coloured glass; grey images have no colour to change."""
+    if images.shape[1] == 1:
+        return images
+    happens = chance.happens(COLOURED)
+    passed = [chance.uniform(TINT, 1, channel) for channel in (1, 2, 3)]  # red, green, blue
+    glass = np.where(happens[:, None], np.stack(passed, axis=1), 1)
+    return images * chance.tensor(glass)[:, :, None, None]
 
 
 def contrast(images: Tensor, chance: Chance) -> Tensor:

@@ -6,7 +6,7 @@ DRAWINGS = ("edges", "bright", "dark", "strokes")
 """What may be shown in place of an image, which becomes one of those that are on or stays itself,
 all equally often."""
 
-CHANGES = ("invert", "thick", "mask", "frame", "contrast")
+CHANGES = ("invert", "thick", "mask", "frame", "colours", "contrast")
 """Further changes, each to a share of the images."""
 
 TURNS = "turns"
