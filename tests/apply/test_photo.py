@@ -112,6 +112,14 @@ def test_depth_and_alpha_are_kept(kind, mode, tmp_path, decoder):
     assert np.array_equal(np.asarray(after), np.asarray(expected)[::-1, ::-1])
 
 
+@pytest.mark.parametrize("resolution", [1e30, float("inf"), 0.0])
+def test_a_resolution_that_no_file_can_have_is_left_out(resolution, tmp_path, decoder):
+    source = tmp_path / "a.tif"
+    photograph().save(source, resolution=resolution)
+    after = applied(source, decoder, degrees=180)
+    assert after.size == (160, 120) and after.info.get("dpi", (1, 1)) == (1, 1)
+
+
 def test_a_png_keeps_texts_resolution_and_profile(tmp_path, decoder):
     texts = PngImagePlugin.PngInfo()
     texts.add_text("Author", "Ada")

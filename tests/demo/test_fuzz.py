@@ -22,11 +22,15 @@ from hypothesis import strategies as st
 from PIL import Image
 from schemathesis import Case, GenerationMode
 
+from fine.demo import photos
 from fine.demo.app import make_app
 from fine.demo.wire import PREFIX
-from fine.rules import FAMILIES
+from fine.inference import Registered, RuleFunction
+from fine.rules import FAMILIES, Rule
+from fine.rules.rule_map import RuleMap
 from support.demo import MODEL, RawAnswer, assert_guarded, connect, get, read_answer, served
 from support.fuzzing import TEXTS, damaged, limits, spoilt
+from support.photos import file_of, scene, url_of
 
 pytestmark = pytest.mark.slow
 
@@ -151,6 +155,36 @@ def test_spoilt_bodies(address, session, sent):
     with limits():
         response = session.post(address + path, data=content, headers=headers, timeout=60)
     assert_an_answer_or_a_reason(response.status_code, response.content)
+
+
+PHOTOGRAPHS = [
+    file_of(scene(0, (40, 30)), "JPEG", quality=80, comment=b"hello", dpi=(300, 300)),
+    file_of(scene(1, (40, 30)), "PNG", icc_profile=bytes(200), dpi=(300, 300)),
+    file_of(scene(2, (40, 30)), "WEBP", lossless=True),
+    file_of(scene(3, (40, 30)), "TIFF", resolution=1e30),
+]
+
+
+@pytest.fixture(scope="module")
+def rule_at_once() -> Iterator[None]:
+    """A rule that is there without a search, which would take most of the time."""
+    found = Registered(RuleMap((Rule(FAMILIES["rotation"], (30.0,)),)), ((0.1,),), 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(photos, "function", lambda *_, **__: RuleFunction(found, canvas="expand"))
+        yield
+
+
+@given(st.lists(st.sampled_from(PHOTOGRAPHS).flatmap(damaged), min_size=1, max_size=4))
+def test_photographs_of_visitors(address, session, rule_at_once, images):
+    example = {"before": url_of(PHOTOGRAPHS[1]), "after": url_of(PHOTOGRAPHS[1])}
+    body = {**example, "images": [base64.b64encode(image).decode() for image in images]}
+    with limits():
+        response = session.post(f"{address}/api/apply", json=body, timeout=60)
+    assert response.status_code == 200, response.content
+    for image, done in zip(images, response.json()["images"], strict=True):
+        event(f"drawn: {bool(done['image'])}")
+        assert bool(done["image"]) != bool(done["error"]) and done["error"].isprintable()
+        assert done["image"] or image not in PHOTOGRAPHS
 
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "X")

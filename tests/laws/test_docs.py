@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from fine.cli.commands import read_command
-from fine.images.limits import PIXEL_LIMIT
-from fine.images.official import LARGEST_FILE
-from fine.io.files import LARGEST_JSON
 from fine.models import model_config
-from fine.models.registry import LARGEST_MODEL
-from fine.training.run import MOST_PUZZLES
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -216,20 +211,3 @@ def test_lines_are_short(page):
     for line in text_of(page).splitlines():
         if not line.startswith(("|", "![", "    ")):
             assert len(line) <= 100, line
-
-
-# ---- limits ----
-
-
-@pytest.mark.parametrize(
-    ("limit", "words"),
-    [
-        (PIXEL_LIMIT, "{} megapixels for an image"),
-        (LARGEST_FILE, "{} MB for a download"),
-        (LARGEST_JSON, "{} MB for a JSON file"),
-        (LARGEST_MODEL, "{} million numbers for a model"),
-        (MOST_PUZZLES, "{} million puzzles for a task"),
-    ],
-)
-def test_the_limits_are_those_of_the_code(limit: int, words: str) -> None:
-    assert words.format(limit // 1_000_000) in text_of(ROOT / "docs/reliability.md")

@@ -56,7 +56,8 @@ def test_functions(tmp_path_factory, text):
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     with a_result_or_one_line():
         found = load_function(path)
-        assert len(str(found.rule)) < 10_000
+        assert len(str(found.rule)) < 300
+        assert all(error >= 0 for errors in found.rule.errors for error in errors)
         found.draw(Image.new("RGB", (30, 20), "red"))
 
 

@@ -28,6 +28,9 @@ OPTIONS = {
     "report": "results out protocol images",
     "solve": "text model explain candidates allow-none out json",
     "apply": "out function hint save canvas resample background overwrite preview jobs anyway json",
+    "benchmark": "data each json model model-only out",
+    "score": "export by-rule json",
+    "submit": "results device threads",
     "export": "help",
     "bench": "compare",
 }
@@ -40,7 +43,19 @@ LAST = {  # given last, so that it counts: what works should be quick
 }
 WORDS = (
     *("fine", "esbn", "rotation", "swap", "folder:images", "finished", "images", "table1", "all"),
-    *("show", "verify", "cpu", "meta", "cuda", "slots=2", "slots=-1", "embedding_size=1000000000"),
+    *(
+        "show",
+        "verify",
+        "kiva",
+        "arc",
+        "folder",
+        "cpu",
+        "meta",
+        "cuda",
+        "slots=2",
+        "slots=-1",
+        "embedding_size=1000000000",
+    ),
     *("chain", "anchor", "x.png", "x/y.svg", "1", "0", "-1", "2h", "nan", "1e999", "--"),
 )
 VALUES = (st.sampled_from(WORDS) | TEXTS | NUMBERS.map(str)).map(

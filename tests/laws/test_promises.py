@@ -6,6 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fine.images.limits import PIXEL_LIMIT
+from fine.images.official import LARGEST_FILE
+from fine.io.files import LARGEST_JSON
+from fine.io.tables import MOST_CELLS, MOST_ROWS
+from fine.models.registry import LARGEST_MODEL
+from fine.training.run import MOST_PUZZLES
+
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`(?P<file>tests/[\w/]+\.py)?::(?P<test>\w+)`")
 
@@ -41,3 +48,20 @@ def test_a_promise_names_tests_that_exist(promise):
 
 def test_there_are_promises():
     assert len(PROMISES) > 30 and any("run code" in name for name in PROMISES)
+
+
+@pytest.mark.parametrize(
+    ("limit", "unit", "words"),
+    [
+        (PIXEL_LIMIT, 1_000_000, "{} megapixels for an image"),
+        (LARGEST_FILE, 1_000_000, "{} MB for a download"),
+        (LARGEST_JSON, 1_000_000, "{} MB for a JSON file"),
+        (LARGEST_MODEL, 1_000_000, "{} million numbers for a model"),
+        (MOST_PUZZLES, 1_000_000, "{} million puzzles for a task"),
+        (MOST_ROWS, 1_000, "{},000 rows and"),
+        (MOST_CELLS, 1_000_000, "{} million cells for a table"),
+    ],
+)
+def test_the_limits_are_those_of_the_code(limit: int, unit: int, words: str) -> None:
+    page = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    assert words.format(limit // unit) in page
