@@ -80,7 +80,7 @@ def main() -> int:
         sizes = (f"{numbers:,}", f"{in_memory:,}", f"{4 * BATCH * numbers / 1e6:.1f}")
         shown = (f"{1000 * median(taken):.1f}" for taken in times)
         rows.append((name, *sizes, *shown, f"{ratio:.1f}×", verdict(ratio >= TARGET)))
-    columns = ("network", "weights", "in the memory", "MB a batch", "one pass, ms", "loop, ms")
+    columns = ("network", "weights", "in the memory", "MB per batch", "one pass, ms", "loop, ms")
     title = f"Weights composed for each of {BATCH} samples, {SLOTS} slots, forward and backward"
     show(title, (*columns, "shared, ms", "faster", f"≥ {TARGET}×"), rows)
     return not met

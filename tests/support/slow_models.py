@@ -1,9 +1,12 @@
-"""Slow versions of the models since 2021: one puzzle (7, d) at a time, in plain loops."""
+"""Slow versions of the comparison models: one puzzle (7, d) at a time, in plain loops."""
 
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from fine.models.comparison.sequence import ContextNorm
 
 
 def _part(vector: Tensor, number: int, size: int) -> Tensor:
@@ -13,6 +16,105 @@ def _part(vector: Tensor, number: int, size: int) -> Tensor:
 def _softmax(numbers: list[Tensor]) -> list[Tensor]:
     powers = [number.exp() for number in numbers]
     return [power / sum(powers) for power in powers]
+
+
+def slow_context_norm(norm: ContextNorm, embeddings: Tensor) -> Tensor:
+    out = torch.empty_like(embeddings)
+    for b in range(embeddings.shape[0]):
+        for d in range(embeddings.shape[2]):
+            feature = embeddings[b, :, d]
+            mean = sum(feature) / 7
+            variance = sum((z - mean) ** 2 for z in feature) / 6
+            normalised = (feature - mean) / torch.sqrt(variance + 1e-8)
+            out[b, :, d] = normalised * norm.gain[d] + norm.shift[d]
+    return out
+
+
+def items_of(puzzle: Tensor) -> list[Tensor]:
+    """Every embedding with its position."""
+    return [torch.cat((z, torch.tensor([float(n)]).double())) for n, z in enumerate(puzzle)]
+
+
+def slow_relation_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    total = 0
+    for one in items_of(puzzle):
+        for two in items_of(puzzle):
+            hidden = model.pair(torch.cat((one, two))).relu()
+            total = total + model.relation[1](hidden).relu()
+    return model.head(total)
+
+
+def slow_predi_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    items = items_of(puzzle)
+    queries = [query(torch.cat(items)) for query in model.queries]
+    found = []
+    for h in range(32):
+        attended = []
+        for query in queries:
+            own = query[16 * h : 16 * (h + 1)]
+            weights = torch.stack([own @ model.key(item) for item in items]).softmax(0)
+            attended.append(sum(w * item for w, item in zip(weights, items, strict=True)))
+        one, two = attended
+        found += [model.relation(one) - model.relation(two), one[-1:], two[-1:]]
+    return model.head(torch.cat(found))
+
+
+def slow_transformer(model: nn.Module, puzzle: Tensor) -> Tensor:
+    waves = torch.empty(7, 128)
+    for n in range(7):
+        for k in range(128):
+            angle = n / 10_000 ** ((k - k % 2) / 128)
+            waves[n, k] = math.cos(angle) if k % 2 else math.sin(angle)
+    x = puzzle + waves.double()
+    query, key, value = model.attention.project(x).chunk(3, dim=1)
+    heads = []
+    for h in range(8):
+        part = slice(16 * h, 16 * (h + 1))
+        attention = (query[:, part] @ key[:, part].T / math.sqrt(16)).softmax(1)
+        heads.append(attention @ value[:, part])
+    x = model.attention_norm(x + model.attention.combine(torch.cat(heads, dim=1)))
+    x = model.feed_forward_norm(x + model.feed_forward(x))
+    return model.head(model.last_norm(x).mean(0))
+
+
+def slow_esbn(model: nn.Module, puzzle: Tensor) -> Tensor:
+    """As published: 8 steps, each of which answers, reads and writes."""
+    hidden, cell = torch.zeros(2, 512).double()
+    read = torch.zeros(257).double()
+    values, keys = [], []
+    for z in [*puzzle, torch.zeros(128).double()]:
+        hidden, cell = model.controller(read, (hidden, cell))
+        key, gate, answer = model.key(hidden), model.gate(hidden), model.head(hidden)
+        if values:
+            similarity = torch.stack([z @ value for value in values])
+            confidence = (model.confidence_gain * similarity + model.confidence_bias).sigmoid()
+            memory = [torch.cat((k, c[None])) for k, c in zip(keys, confidence, strict=True)]
+            weights = similarity.softmax(0)
+            read = gate * sum(w * slot for w, slot in zip(weights, memory, strict=True))
+        values.append(z)
+        keys.append(key)
+    return answer
+
+
+def slow_hyper_net(model: nn.Module, puzzle: Tensor) -> Tensor:
+    def move(x: Tensor, t: int, weight: Tensor) -> Tensor:
+        first, second = x[:64], x[64:]
+        if t % 2 == 0:
+            return torch.cat((first, second + weight @ first.relu()))
+        return torch.cat((first + weight @ second.relu(), second))
+
+    backbone = model.backbone
+    x, y, new, *choices = puzzle
+    state = torch.zeros(2, 48).double()
+    for t in range(4):
+        kept = (x[:64] if t % 2 == 0 else x[64:]).relu()
+        pair = torch.cat((kept, backbone.pseudo_outputs[t](y)))
+        state = backbone.cell(pair, tuple(state))
+        keys = backbone.memories[t // 2].keys
+        weight = sum(h * key for h, key in zip(state[0], keys, strict=True))
+        x, new = move(x, t, weight), move(new, t, weight)
+    alpha = F.softplus(model.distance.raw[:, 0])
+    return torch.stack([-(alpha * (choice - new) ** 2).sum() for choice in choices])
 
 
 def slow_corel_net(model: nn.Module, puzzle: Tensor) -> Tensor:
@@ -111,3 +213,16 @@ def slow_vit(model: nn.Module, puzzle: Tensor) -> Tensor:
     choices = [tokens[16 * n : 16 * (n + 1)] for n in range(3, 7)]
     means = [sum(model.last_norm(token) for token in choice) / 16 for choice in choices]
     return torch.cat([model.head(mean) for mean in means])
+
+
+SLOW = {
+    "relation-net": slow_relation_net,
+    "predi-net": slow_predi_net,
+    "transformer": slow_transformer,
+    "esbn": slow_esbn,
+    "hyper-net": slow_hyper_net,
+    "corel-net": slow_corel_net,
+    "abstractor": slow_abstractor,
+    "inlay": lambda model, puzzle: slow_inlay(model, puzzle, slow_transformer),
+    "dual-attention": slow_dual_attention,
+}

@@ -68,7 +68,7 @@ def make_function_map(
     It has ``count`` pairs for every family, spread evenly over the rules of the family.
     """
     if count < 2:
-        raise FineError(f"count is {count}: give at least 2 functions a family")
+        raise FineError(f"count is {count}: give at least 2 functions per family")
     shown = rule_set(rules or task.test_rules or task.rules)
     puzzles = task.test_puzzles()
     numbers = [
