@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from fine.demo.app import make_app
@@ -19,7 +20,10 @@ from fine.demo.connections import CONNECTIONS
 from fine.demo.serving import Server, address_of, listen
 
 OUT = Path(__file__).parents[1] / "docs" / "img"
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu"]
+ARGUMENTS = [
+    *("--headless", "--no-sandbox", "--disable-gpu"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 # The page draws random numbers by Math.random; here they are the same every time.
 SAME_NUMBERS = (
     "let last = %d; Math.random = () => (last = last * 48271 %% 2147483647) / 2147483647;"
@@ -34,7 +38,7 @@ Point = tuple[float, float]
 def served() -> Iterator[str]:
     """Serve the page; gives its address."""
     with listen("127.0.0.1", 0) as listening:
-        server = Server(make_app(["all-glyphs"]), connections=CONNECTIONS)
+        server = Server(make_app(["universal"]), connections=CONNECTIONS)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -100,6 +104,42 @@ def play_quiz(page: Page, *keys: str) -> None:
             page.keyboard.press("Enter")
             page.wait_for_selector("#next", state="hidden")
     settle(page)
+
+
+def photograph(seed: int, size: tuple[int, int]) -> bytes:
+    """Discs of many colours, as a file."""
+    random = np.random.default_rng(seed)
+    image = Image.new("RGB", size, "skyblue")
+    for x, y, r in random.uniform((0, 0, 0.03), (1, 1, 0.15), (14, 3)) * max(size):
+        colour = tuple(map(int, random.integers(256, size=3)))
+        ImageDraw.Draw(image).ellipse((x - r, y - r / 2, x + r, y + r / 2), fill=colour)
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def give_images(page: Page) -> None:
+    """An example of a rotation, and two other images."""
+    page.get_by_role("tab", name="Your images").click()
+    before = photograph(0, (400, 300))
+    rotated = io.BytesIO()
+    image = Image.open(io.BytesIO(before))
+    image.rotate(37.2, Image.Resampling.BICUBIC, fillcolor="white").save(rotated, "PNG")
+    files = {
+        "before": [("before.png", before)],
+        "after": [("after.png", rotated.getvalue())],
+        "others": [
+            ("lake.png", photograph(1, (480, 360))),
+            ("gate.png", photograph(2, (300, 400))),
+        ],
+    }
+    for slot, contents in files.items():
+        page.locator(f"#{slot}-input").set_input_files(
+            [{"name": name, "mimeType": "image/png", "buffer": data} for name, data in contents]
+        )
+    expect(page.locator("#pairs .made")).to_have_count(2, timeout=60_000)
+    page.wait_for_selector("#yours[aria-busy=false]")
+    time.sleep(0.6)
 
 
 class Film:
@@ -202,6 +242,13 @@ def main() -> None:
         page = open_page(browser, address, width=1200, height=800)
         play_quiz(page, "1", "3", "2", "4")
         save(page, "demo-quiz.png")
+        for name, width, scheme in (
+            ("demo-yours.png", 1200, "light"),
+            ("demo-yours-phone.png", 375, "dark"),
+        ):
+            page = open_page(browser, address, width=width, height=812, scheme=scheme)
+            give_images(page)
+            save(page, name, full=True)
         film(open_page(browser, address, width=1200, height=1060))
         browser.close()
     for file in sorted(OUT.glob("demo*")):

@@ -175,6 +175,7 @@ def test_a_function_is_saved_and_used_again(photos, fine, found):
         (("before.png", "missing.png", "photos", "--out", "done"), "missing.png is missing"),
         (("before.png", "photos", "photos", "--out", "done"), "photos is a folder"),
         (("before.png", "after.png", "photos", "--out", "photos"), "is the output folder too"),
+        (("before.png", "after.png", "photos", "--out", "after.png"), "after.png is a file"),
         (("before.png", "after.png", "photos", "--preview", "a.jpg"), "must end in .png"),
         (("before.png", "after.png", "photos", "--out", "d", "--jobs", "0"), "give 1 or more"),
         (("before.png", "after.png", "photos", "--out", "d", "--background", "x"), "no colour"),

@@ -101,6 +101,8 @@ class Apply:
                 "give either --out, a folder for the results, or --preview, a file for a contact "
                 "sheet"
             )
+        if self.out is not None and self.out.exists() and not self.out.is_dir():
+            raise FineError(f"--out {self.out} is a file: give a folder for the results")
         if self.preview is not None and self.preview.suffix.lower() != ".png":
             raise FineError(
                 f"a contact sheet cannot be drawn to '{self.preview.name}': the name must end in "

@@ -31,9 +31,6 @@ MOST_PHOTOS = 8
 """Photographs besides the example."""
 MOST_PIXELS = 80_000_000
 """Pixels of all images of a request: they take about ten seconds."""
-MOST_TIMES = 1.5
-"""How much larger the after may be than the before; a canvas that grows with a rotation needs 1.42.
-"""
 MOST_DRAWN = 50_000_000
 """Pixels of one result, which may be larger than the image."""
 _PREFIX = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,")
@@ -67,7 +64,6 @@ def show_once(
     with Decoder(LIMITS) as decoder:
         pair = [_read(text, name, decoder) for text, name in ((before, "before"), (after, "after"))]
         shown = [photo.image for photo in pair]
-        _check_sizes(*shown)
         found = function(shown[0], shown[1], anyway=True)
         if not (found.rule.explains or anyway):
             return found, []
@@ -86,16 +82,6 @@ def show_once(
             except FineError as problem:
                 results.append(Result(error=str(problem)))
     return found, results
-
-
-def _check_sizes(before: Image.Image, after: Image.Image) -> None:
-    """Refuse a pair that would be looked at for minutes."""
-    times = max(after.size) / max(before.size)
-    if times > MOST_TIMES:
-        raise FineError(
-            f"after is {times:.1f} times as large as before: send one of at most {MOST_TIMES} "
-            "times its size"
-        )
 
 
 def _read(text: str, name: str, decoder: Decoder) -> Photo:

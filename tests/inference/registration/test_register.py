@@ -9,9 +9,12 @@ import torch
 from PIL import Image, ImageDraw
 
 from fine.errors import FineError
+from fine.geometry.frame import frame_points
 from fine.inference.registration import Registered, register
+from fine.inference.registration.pairs import Pair
 from fine.rules import FAMILIES, Rule, apply_rules
 from fine.rules.affine import NEGATIVE
+from fine.rules.rule_map import RuleMap
 from support.examples import moved, photograph, tensor
 
 
@@ -84,6 +87,34 @@ def test_families_that_are_not_affine(family, parameters):
     rule = only(register([x], [y], mixes=False))
     assert rule.family.name == family
     assert rule.parameters == pytest.approx(parameters, rel=0.03, abs=0.02)
+
+
+@pytest.mark.parametrize("order", [("fisheye", "any-mix"), ("any-mix", "fisheye")])
+def test_a_fisheye_is_found_before_and_after_a_similarity(order):
+    """The affine map that is nearest to both makes the image smaller, as the fisheye does."""
+    given = {"fisheye": (-0.2, 0.15, 0.5), "any-mix": (0.0, 25.0, 0.9, 1.0, -1.0)}
+    rules = [Rule(FAMILIES[name], given[name]) for name in order]
+    x = tensor(photograph(96, 96, seed=3))
+    result = register([x], [apply_rules(x, rules)])
+    assert result.sure
+    points = frame_points(9, 9, unit=6)
+    wanted, got = RuleMap(tuple(rules)).sources(points), result.rule.sources(points)
+    shown = np.abs(wanted).max(-1) < 0.9
+    assert np.abs(wanted - got)[shown].max() < 0.01
+
+
+@pytest.mark.parametrize("angle", [0, 12])
+def test_an_after_that_is_much_larger_is_looked_at_as_one_that_is_twice_as_large(angle):
+    image = photograph(80, 60)
+    larger = image.rotate(angle, Image.Resampling.BICUBIC).resize((640, 480))
+    pair = Pair(tensor(image), tensor(larger))
+    assert max(pair.y.shape[1:]) == 2 * 80 and max(pair.level(64).shape) == 2 * 64
+    result = found(image, larger)
+    cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    assert result.sure
+    assert 8 * result.rule.matrix[:, :2] == pytest.approx(
+        np.array([[cos, -sin], [sin, cos]]), abs=0.01
+    )
 
 
 def test_a_part_of_an_image_that_is_negative_is_found_with_its_cut():
