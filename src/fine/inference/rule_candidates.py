@@ -45,12 +45,16 @@ class FoundRule:
     """What it leaves of the hints: 0 nothing, about 1 everything."""
 
 
-def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (side, side) twice
-    """An image under rules, and which of the result's pixels come from within the image."""
-    both = torch.stack((image, torch.ones_like(image)))
-    negative = apply_rules(torch.zeros_like(both[:1]), rules)[0] > 0.5
-    made = apply_rules(both, rules)
-    return made[0], torch.where(negative, 1 - made[1], made[1]) > 0.99
+def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:
+    """A view (planes, side, side) under rules, and which pixels come from within it, (side, side).
+
+    The negative of a brightness is what it lacks of white, that of a tint is the opposite tint.
+    """
+    inner = torch.ones_like(image[:1])
+    negative = apply_rules(torch.zeros_like(inner), rules)[0] > 0.5
+    *planes, inside = apply_rules(torch.cat((image, inner)), rules)
+    made = [planes[0], *(torch.where(negative, tint - 1, tint) for tint in planes[1:])]
+    return torch.stack(made), torch.where(negative, 1 - inside, inside) > 0.99
 
 
 def ranked(views: Views, tried: Sequence[FoundRule]) -> list[FoundRule]:
@@ -68,8 +72,8 @@ def rules_of_bank(views: Views, rules: str) -> list[FoundRule]:
     numbers = torch.arange(len(members))
     total = torch.zeros(len(members))
     for pair in views.pairs:
-        x, y = smoothed(torch.stack([resized(one[None, None], COARSE)[0, 0] for one in pair]))
-        made = warp(x.expand(len(members), 1, -1, -1), numbers)[:, 0]
+        x, y = smoothed(torch.cat([resized(one[None], COARSE) for one in pair]))
+        made = warp(x.expand(len(members), 1, -1, -1), numbers)
         total += differences(y, made, views.counted(inside), smooth=True)
     left = (total / len(views.pairs)).tolist()
     order = sorted(range(len(members)), key=left.__getitem__)
@@ -135,13 +139,7 @@ def _register(
     """The rule that registration finds among families, and others as good, checked again."""
     xs, ys = zip(*views.pairs, strict=True)
     with np.errstate(invalid="ignore"):  # a start may lead nowhere
-        result = register(
-            [x[None] for x in xs],
-            [y[None] for y in ys],
-            families=names,
-            starts=starts,
-            mixes=mixes,
-        )
+        result = register(xs, ys, families=names, starts=starts, mixes=mixes)
     found = []
     for one in (result, *result.others):
         errors = tuple(error for errors in one.errors for error in errors)
