@@ -72,7 +72,7 @@ def rules_of_bank(views: Views, rules: str) -> list[FoundRule]:
     numbers = torch.arange(len(members))
     total = torch.zeros(len(members))
     for pair in views.pairs:
-        x, y = smoothed(torch.cat([resized(one[None], COARSE) for one in pair]))
+        x, y = smoothed(resized(torch.stack(pair)[:, :1], COARSE))  # their brightness
         made = warp(x.expand(len(members), 1, -1, -1), numbers)
         total += differences(y, made, views.counted(inside), smooth=True)
     left = (total / len(views.pairs)).tolist()
@@ -137,7 +137,7 @@ def _register(
     views: Views, names: Sequence[str], *, starts: Sequence[Rule] = (), mixes: bool = True
 ) -> list[FoundRule]:
     """The rule that registration finds among families, and others as good, checked again."""
-    xs, ys = zip(*views.pairs, strict=True)
+    xs, ys = ([pair[n][:1] for pair in views.pairs] for n in range(2))  # their brightness
     with np.errstate(invalid="ignore"):  # a start may lead nowhere
         result = register(xs, ys, families=names, starts=starts, mixes=mixes)
     found = []

@@ -4,8 +4,8 @@
     differences(y, made, views.counted(inside))        # 0: the same; about 1: nothing in common
 
 Comparing needs no network: it is done pixel by pixel, on images of at most 64 × 64. A view has one
-plane, its brightness; views of new and of choices in colour have two more, their tints, so that a
-choice of the right shape in the wrong colour is not taken for the right one.
+plane, its brightness, and in colour two more, its tints: rules are looked for in the brightness,
+and a rule that is found must explain the tints as well.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Views:
     """The images of a puzzle as they are compared: bright on black where there is paper."""
 
     pairs: tuple[tuple[Tensor, Tensor], ...]
-    """x and y of every hint, (1, side, side) each."""
+    """x and y of every hint, (planes, side, side) each."""
     new: Tensor | None
     """(planes, side, side)"""
     choices: Tensor
@@ -47,25 +47,27 @@ class Views:
         ground = find_ground(even[:, puzzle.plain])
         on_paper = paper and bool(ground.there)
         seen = (as_ink(even, ground) if on_paper else images)[0]  # (n, 1, side, side)
+        if any(image.shape[1] == 3 for image in small):
+            seen = torch.cat((seen, _tints(small, puzzle.plain)), dim=1)
         hints = 2 * puzzle.hints
         pairs = tuple((seen[n], seen[n + 1]) for n in range(0, hints, 2))
-        others = seen[hints:]
-        if any(image.shape[1] == 3 for image in small[hints:]):
-            others = torch.cat((others, _tints(small[hints:])), dim=1)
-        return Views(pairs, others[0] if len(others) else None, others[1:], on_paper)
+        new = seen[hints] if len(seen) > hints else None
+        return Views(pairs, new, seen[hints + 1 :], on_paper)
 
     def counted(self, inside: Tensor) -> Tensor:
         """Pixels that count: all of them on paper, else those that come from within the image."""
         return torch.ones_like(inside) if self.paper else inside
 
 
-def _tints(images: list[Tensor]) -> Tensor:  # (1, channels, side, side) each -> (n, 2, side, side)
-    """How much redder than green and bluer than both every pixel is, beyond the paper's tint."""
-    colours = torch.cat([image.expand(-1, 3, -1, -1) for image in images])
-    red, green, blue = colours.unbind(1)
-    tints = torch.stack((red - green, blue - (red + green) / 2), dim=1)
-    paper = border(tints[:1]).median(dim=-1).values  # of new, to which no rule has been applied
-    return tints - paper[..., None, None]
+def _tints(images: list[Tensor], plain: list[int]) -> Tensor:  # (n, 2, side, side)
+    """How much redder than green and bluer than both every pixel is, beyond the paper's tint.
+
+    The paper is seen at the borders of images to which no rule has been applied.
+    """
+    red, green, blue = torch.cat([image.expand(-1, 3, -1, -1) for image in images]).unbind(1)
+    tints = torch.stack((red - green, blue - (red + green) / 2))  # (2, n, side, side)
+    paper = border(tints[:, plain]).flatten(1).median(dim=1).values
+    return (tints - paper[:, None, None, None]).transpose(0, 1)
 
 
 def differences(one: Tensor, others: Tensor, shown: Tensor, *, smooth: bool = False) -> Tensor:
