@@ -26,7 +26,7 @@ from torch import Tensor
 
 from fine.errors import FineError
 from fine.evaluation.ood import residual_share
-from fine.inference.answers import Answer, answers_of, check_dense, list_choices, named, solve
+from fine.inference.answers import Answer, answers_of, named
 from fine.inference.naming import (
     SHARPNESS,
     NamedRule,
@@ -39,6 +39,7 @@ from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, 
 from fine.inference.reading import Source
 from fine.inference.registration import Registered
 from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
+from fine.inference.solving import check_dense, list_choices, solve
 from fine.inference.verification import LIKELY, look
 from fine.models.embedding_functions import EmbeddingFunction, compose_function
 from fine.models.finite import check_finite
