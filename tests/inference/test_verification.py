@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageDraw
+import torch.nn.functional as F
+from PIL import Image, ImageDraw, ImageFont
 
 from fine import draw_answer, explain, function, rule_set, solve
 from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
@@ -98,6 +99,41 @@ def test_mixes_are_tried_only_where_they_are_among_the_rules(glyph_model):
     hints = ReadPuzzle.read(made.x, made.y, None, ())
     assert look(hints).found and look(hints, rules="universal").found
     assert not look(hints, rules="rotation+translation").found
+
+
+RED, GREEN, BLUE = (200, 60, 60), (40, 128, 60), (40, 60, 200)
+
+
+def coloured(letter: str, colour: tuple[int, int, int], degrees: float = 0) -> Image.Image:
+    image = Image.new("RGB", (96, 96), (250, 245, 225))  # on yellowish paper
+    font = ImageFont.load_default(64)
+    ImageDraw.Draw(image).text((48, 48), letter, font=font, fill=colour, anchor="mm")
+    return image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor=(250, 245, 225))
+
+
+def test_a_choice_in_the_wrong_colour_is_not_taken(glyph_model):
+    """Red and green are as dark as each other, so a model of grey images cannot tell."""
+    choices = [coloured("R", colour, angle) for angle in (50, 80) for colour in (GREEN, RED)]
+    hint = coloured("F", RED), coloured("F", RED, 50)
+    answer = solve(glyph_model, *hint, coloured("R", RED), choices)
+    assert answer.verified and answer.letter == "B" and not answer.doubts
+    grey = solve(glyph_model, *hint, coloured("R", RED), choices, verify=False)
+    assert grey.probabilities[0] == pytest.approx(grey.probabilities[1], abs=0.05)
+
+
+def test_a_change_of_colour_is_explained_by_no_movement(glyph_model):
+    hint = ReadPuzzle.read(coloured("F", RED), coloured("F", BLUE), None, ())
+    assert not look(hint).found
+    same = ReadPuzzle.read(coloured("F", RED), coloured("F", RED, 90), None, ())
+    assert look(same).found[0].label == "rotation 90°"
+
+
+def test_the_negative_of_a_colour_is_the_opposite_colour():
+    x = torch.rand(3, 48, 48, generator=torch.Generator().manual_seed(0))
+    x = F.avg_pool2d(x, 9, 1, 4)
+    y = apply_rules(x, [rule_set("black-white").rules[0]])
+    found = look(ReadPuzzle(1, (x, y))).found[0]
+    assert found.rules[0].family.name == "black-white" and found.difference < 0.01
 
 
 def test_what_is_drawn_has_the_shape_of_the_new_image(glyph_model, drawing):

@@ -10,13 +10,14 @@ All of them take files, bytes, Pillow images, arrays and tensors as well. The co
 page and Python programs go through these functions.
 
 reading.py reads images, ground.py finds their background, puzzle_images.py brings them to what a
-model sees, verification.py tries rules on the pixels, answers.py solves with both, doubts.py says
-when not to answer. functions.py finds functions as objects: composed_functions.py has those of a
-model, rule_functions.py those known by their rule, which registration/ finds. naming.py names them,
+model sees, views.py compares them, rule_candidates.py and verification.py try rules on the pixels,
+solving.py asks the network as well, answers.py decides between both, doubts.py says when not to
+answer. functions.py finds functions as objects: composed_functions.py has those of a model,
+rule_functions.py those known by their rule, which registration/ finds. naming.py names them,
 drawn.py draws answers, strings.py solves letter strings.
 """
 
-from fine.inference.answers import Answer, solve, solve_many
+from fine.inference.answers import Answer
 from fine.inference.composed_functions import Function
 from fine.inference.drawn import Drawn, draw_answer
 from fine.inference.functions import explain, function, residual
@@ -25,6 +26,7 @@ from fine.inference.puzzle_images import Hints, PuzzleImages
 from fine.inference.reading import Source, read_image
 from fine.inference.registration import Registered, register
 from fine.inference.rule_functions import RuleFunction, load_function
+from fine.inference.solving import solve, solve_many
 from fine.inference.strings import RankedRule, TextAnswer, solve_text
 
 __all__ = [

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.inference.answers import Answer, answers_of, list_choices, named, solve
+from fine.inference.answers import Answer, answers_of, named
 from fine.inference.function_hints import read_together
 from fine.inference.naming import (
     SHARPNESS,
@@ -35,6 +35,7 @@ from fine.inference.puzzle_images import ReadPuzzle
 from fine.inference.reading import Source
 from fine.inference.registration import Registered
 from fine.inference.rule_functions import MOST_TIMES, RuleFunction, rule_function
+from fine.inference.solving import list_choices, solve
 from fine.inference.verification import LIKELY, look
 from fine.models.embedding_functions import EmbeddingFunction
 from fine.models.finite import check_finite

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.inference.answers import check_dense
 from fine.inference.puzzle_images import Hints, ReadPuzzle, fitted, hint_lists, read_all
 from fine.inference.reading import Source
+from fine.inference.solving import check_dense
 from fine.models.paper import FINE
 
 

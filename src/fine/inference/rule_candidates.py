@@ -63,12 +63,16 @@ class Tried(NamedTuple):
     difference: float
 
 
-def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:  # (side, side) twice
-    """An image under rules, and which of the result's pixels come from within the image."""
-    both = torch.stack((image, torch.ones_like(image)))
-    negative = apply_rules(torch.zeros_like(both[:1]), rules)[0] > 0.5
-    made = apply_rules(both, rules)
-    return made[0], torch.where(negative, 1 - made[1], made[1]) > 0.99
+def applied(image: Tensor, rules: Sequence[Rule]) -> tuple[Tensor, Tensor]:
+    """A view (planes, side, side) under rules, and which pixels come from within it, (side, side).
+
+    The negative of a brightness is what it lacks of white, that of a tint is the opposite tint.
+    """
+    inner = torch.ones_like(image[:1])
+    negative = apply_rules(torch.zeros_like(inner), rules)[0] > 0.5
+    *planes, inside = apply_rules(torch.cat((image, inner)), rules)
+    made = [planes[0], *(torch.where(negative, tint - 1, tint) for tint in planes[1:])]
+    return torch.stack(made), torch.where(negative, 1 - inside, inside) > 0.99
 
 
 def ranked(views: Views, bank: Bank, tried: Sequence[Tried]) -> list[FoundRule]:
@@ -89,8 +93,8 @@ def try_bank(views: Views, bank: Bank) -> list[Tried]:
     numbers = torch.arange(count)
     total = torch.zeros(count)
     for pair in views.pairs:
-        x, y = smoothed(torch.stack([resized(one[None, None], COARSE)[0, 0] for one in pair]))
-        made = bank.warp(x.expand(count, 1, -1, -1), numbers)[:, 0]
+        x, y = smoothed(resized(torch.stack(pair)[:, :1], COARSE))  # their brightness
+        made = bank.warp(x.expand(count, 1, -1, -1), numbers)
         total += differences(y, made, views.counted(bank.inside), smooth=True)
     tried = map(Tried, range(count), (total / len(views.pairs)).tolist())
     return sorted(tried, key=lambda one: one.difference)
@@ -153,15 +157,9 @@ def _register(
     views: Views, names: Sequence[str], *, starts: Sequence[Rule] = (), mixes: bool = True
 ) -> list[FoundRule]:
     """The rule that registration finds among families, and others as good, checked again."""
-    xs, ys = zip(*views.pairs, strict=True)
+    xs, ys = ([pair[n][:1] for pair in views.pairs] for n in range(2))  # their brightness
     with np.errstate(invalid="ignore"):  # a start may lead nowhere
-        result = register(
-            [x[None] for x in xs],
-            [y[None] for y in ys],
-            families=names,
-            starts=starts,
-            mixes=mixes,
-        )
+        result = register(xs, ys, families=names, starts=starts, mixes=mixes)
     found = []
     for one in (result, *result.others):
         errors = tuple(error for errors in one.errors for error in errors)

@@ -131,12 +131,10 @@ def _rivals(
     assert views.new is not None
     bound = AS_GOOD * tried[0].difference + NOISE
     rivals = [one.number for one in tried[:_MOST_RIVALS] if one.difference <= bound]
-    small = [
-        resized(image[None, None], COARSE)[0, 0] for image in (best, views.new, *views.choices)
-    ]
-    wanted, new, *choices = smoothed(torch.stack(small))
+    images = torch.stack((best, views.new, *views.choices))[:, :1]  # their brightness
+    wanted, new, *choices = smoothed(resized(images, COARSE))
     numbers = torch.tensor(rivals)
-    made = bank.warp(new.expand(len(rivals), 1, -1, -1), numbers)[:, 0]
+    made = bank.warp(new.expand(len(rivals), 1, -1, -1), numbers)
     shown = views.counted(bank.inside[numbers])
     ambiguity = float(differences(wanted, made, shown, smooth=True).max())
     to_choices = [differences(choice, made, shown, smooth=True) for choice in choices]
