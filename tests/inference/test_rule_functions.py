@@ -154,6 +154,13 @@ def test_what_has_no_formula_says_so():
         wave.power(1e9)
 
 
+@pytest.mark.parametrize(("box", "noted"), [((0, 0, 96, 64), False), ((20, 10, 80, 60), True)])
+def test_a_crop_is_told_for_no_rule_makes_it(box, noted):
+    image = photograph()
+    f = fine.function(image, image.crop(box))
+    assert ("60 × 50 pixels" in f.note) == noted and f.inverse().note == ""
+
+
 # Files
 
 

@@ -68,6 +68,8 @@ class Apply:
         if not self.json:
             say(f"rule: {found.rule}")
             say(f"residual: {found.rule.residual:.1%} of the example")
+            if found.note:
+                say(f"note: {found.note}")
         if self.preview is not None:
             self._draw_preview(self.preview, found.rule, photos, settings)
             return

@@ -63,6 +63,8 @@ class RuleFunction:
     """The colour of what is uncovered, as the example shows it; empty: black or transparent."""
     anyway: bool = False
     """Whether the rule is applied although it does not explain the example."""
+    note: str = ""
+    """What the example shows and results will not: that it was cropped."""
 
     def __repr__(self) -> str:
         text = f"{self.rule}, residual {100 * self.rule.residual:.1f} %"
@@ -215,6 +217,7 @@ class RuleFunction:
             rule=rule,
             canvas="expand" if expands else "keep",
             anyway=any(one.anyway for one in given),
+            note="",
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -240,11 +243,13 @@ def rule_function(
     if not found.explains and not anyway:
         raise refusal(found)
     before, after = images[0]
+    canvas = _canvas_of(found.rule, before.size, after.size)
     return RuleFunction(
         found,
-        _canvas_of(found.rule, before.size, after.size),
+        canvas,
         uncovered_background(before, after, found.rule),
         anyway,
+        _note_of(found.rule, canvas, before.size, after.size),
     )
 
 
@@ -283,8 +288,24 @@ def _canvas_of(rule: RuleMap, before: tuple[int, int], after: tuple[int, int]) -
     if before == after:
         return "keep"
     try:
-        canvas = make_canvas(rule, Frame(*before), "expand")
+        return "expand" if _makes_size(rule, "expand", before, after) else "keep"
     except FineError:
         return "keep"
-    off = max(abs(canvas.width / after[0] - 1), abs(canvas.height / after[1] - 1))
-    return "expand" if off < 0.02 else "keep"
+
+
+def _makes_size(
+    rule: RuleMap, kind: CanvasKind, before: tuple[int, int], after: tuple[int, int]
+) -> bool:
+    """Whether a canvas is as large as the after of an example, up to rounding."""
+    canvas = make_canvas(rule, Frame(*before), kind)
+    return max(abs(canvas.width / after[0] - 1), abs(canvas.height / after[1] - 1)) < 0.02
+
+
+def _note_of(
+    rule: RuleMap, canvas: CanvasKind, before: tuple[int, int], after: tuple[int, int]
+) -> str:
+    """What to say of an example whose size neither canvas makes."""
+    if _makes_size(rule, canvas, before, after):
+        return ""
+    size = f"{after[0]:,} × {after[1]:,}"
+    return f"the after has a frame of its own, {size} pixels: results will not be cropped like that"
