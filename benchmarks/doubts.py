@@ -1,15 +1,15 @@
-"""How far confidence and doubts can be believed: python benchmarks/doubts.py [--model MODEL]
+"""How far confidence and doubts can be believed: python benchmarks/doubts.py [--anew]
 
-Puzzles of another make (tests/support/other_renderers.py), as they are, and made unsolvable in
-three ways: the right choice is left out; y belongs to another puzzle; x is round, and was turned.
-Prints the calibration error, and for each way how well scores tell such puzzles from sound ones
-(AUROC, the probability that the score of one is above that of a sound one), and how often a doubt
-is said.
+Puzzles of another make (tests/support/other_renderers.py, or with --anew drawn_anew.py), as they
+are, and made unsolvable in three ways: the right choice is left out; y belongs to another puzzle;
+x is round, and was turned. Prints the calibration error, and for each way how well scores tell such
+puzzles from sound ones (AUROC, the probability that the score of one is above that of a sound one),
+and how often a doubt is said.
 """
 
 import argparse
 import os
-import runpy
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +23,12 @@ from fine.evaluation.calibration import calibration_error
 from fine.evaluation.ood import auroc, auroc_interval
 from timing import show
 
-OTHER = runpy.run_path(str(Path(__file__).parents[1] / "tests/support/other_renderers.py"))
-Puzzles = Sequence  # of OtherPuzzle
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support import drawn_anew, other_renderers
+from support.other_renderers import OtherPuzzle
+
+Puzzles = Sequence[OtherPuzzle]
 Score = Callable[[Answer], float]
 
 
@@ -32,16 +36,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="universal")
     parser.add_argument("--count", type=int, default=60, help="puzzles of each kind of images")
+    parser.add_argument("--anew", action="store_true", help="images drawn anew, not resampled")
     options = parser.parse_args()
     model = load(options.model)
-    photographs = OTHER["cifar_photographs"](Path(os.environ.get("FINE_DATA", "data")))
-    sound = [
-        OTHER["make_puzzle"](
-            kind, "pillow", number=10_000 + number, near=number % 4 > 1, photographs=photographs
-        )
-        for kind in OTHER["KINDS"]
-        for number in range(options.count)
-    ]
+    sound = drawn(options.count) if options.anew else moved(options.count)
     ways = {
         "sound": sound,
         "right choice left out": [without_answer(one) for one in sound],
@@ -76,34 +74,64 @@ def main() -> None:
     show("Doubts", ("puzzles", "n", "AUROC, network", "AUROC, pixels", "doubted"), rows)
 
 
+def moved(count: int) -> Puzzles:
+    """Puzzles by Pillow."""
+    photographs = other_renderers.cifar_photographs(Path(os.environ.get("FINE_DATA", "data")))
+    return [
+        other_renderers.make_puzzle(
+            kind, "pillow", number=10_000 + number, near=number % 4 > 1, photographs=photographs
+        )
+        for kind in other_renderers.KINDS
+        for number in range(count)
+    ]
+
+
+def drawn(count: int) -> Puzzles:
+    """Puzzles of shapes that are drawn anew."""
+    return [
+        drawn_anew.make_puzzle(kind, number=10_000 + number, near=number % 4 > 1)
+        for kind in drawn_anew.KINDS
+        for number in range(count)
+    ]
+
+
 def answered(model: torch.nn.Module, puzzles: Puzzles) -> list[Answer]:
     return solve_many(model, [asked(one) for one in puzzles])
 
 
-def asked(one) -> tuple:
+def asked(one: OtherPuzzle) -> tuple:
     return one.x, one.y, one.new, one.choices
 
 
-def without_answer(one):
+def without_answer(one: OtherPuzzle) -> OtherPuzzle:
     rest = [choice for place, choice in enumerate(one.choices) if place != one.answer]
     return replace(one, choices=rest)
 
 
-def with_round_hint(one, number: int):
+def with_round_hint(one: OtherPuzzle, number: int) -> OtherPuzzle:
     """A hint that fits every rotation; the choices are x' under four of them."""
-    side, finer = OTHER["SIDE"], 8  # drawn larger and averaged, or its jagged edge shows the rule
-    large = Image.new("L", (finer * side, finer * side), 255)
+    side, finer = one.new.width, 8  # drawn larger and averaged, or its jagged edge shows the rule
+    paper = paper_of(one)
+    ink = 0 if paper > 127 else 255
+    large = Image.new("L", (finer * side, finer * side), paper)
     pen = ImageDraw.Draw(large)
     middle = (finer * side - 1) / 2
-    for reach, inside in ((12 + number % 12, 0), (8 + number % 12, 255), (3, 0)):
-        radius = finer * reach
+    for reach, inside in ((12 + number % 12, ink), (8 + number % 12, paper), (3, ink)):
+        radius = finer * reach * side / other_renderers.SIDE
         pen.ellipse(
             [middle - radius, middle - radius, middle + radius, middle + radius], fill=inside
         )
     image = large.resize((side, side), Image.Resampling.BOX)
-    options = {"resample": Image.Resampling.BICUBIC, "fillcolor": 255}
+    options = {"resample": Image.Resampling.BICUBIC, "fillcolor": paper}
     turned = [one.new.rotate(90 * turns + 45, **options) for turns in range(4)]
     return replace(one, x=image, y=image.rotate(45, **options), choices=turned, answer=0)
+
+
+def paper_of(one: OtherPuzzle) -> int:
+    """The shade of all four corners, or white if they differ, as those of a photograph do."""
+    width, height = one.new.size
+    corners = {one.new.getpixel((x, y)) for x in (0, width - 1) for y in (0, height - 1)}
+    return corners.pop() if len(corners) == 1 else 255
 
 
 def difference_of_answer(answer: Answer) -> float:

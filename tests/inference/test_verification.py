@@ -8,12 +8,14 @@ import torch
 import torch.nn.functional as F
 from PIL import Image, ImageDraw, ImageFont
 
-from fine import draw_answer, explain, function, rule_set, solve
+from fine import draw_answer, explain, function, read_image, rule_set, solve
 from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
+from fine.inference.drawn import under_rules
 from fine.inference.puzzle_images import ReadPuzzle
 from fine.inference.rule_candidates import FoundRule
 from fine.inference.verification import EXPLAINED, look, only_made
 from fine.rules import apply_rules
+from support import drawn_anew
 from support.other_renderers import FAMILIES, KINDS, MIXED, far_rule, make_puzzle, random_rule
 from support.pillow_puzzles import puzzle, shape
 
@@ -60,6 +62,19 @@ def test_the_choice_that_the_verified_rule_makes_is_taken(glyph_model):
         assert answer.evidence.made[0] == place and answer.rule is not None
         assert answer.probabilities[place] == max(answer.probabilities)
         assert sum(answer.probabilities) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", drawn_anew.KINDS)
+def test_shapes_that_are_drawn_anew_are_solved(glyph_model, kind):
+    """And explain names a rule that makes the choice which solve takes, and no other one."""
+    for number, near in ((3, False), (5, True)):
+        made = drawn_anew.make_puzzle(kind, number=number, near=near)
+        answer = solve(glyph_model, made.x, made.y, made.new, made.choices)
+        assert answer.index == made.answer and answer.verified, number
+        named = explain(glyph_model, made.x, made.y, k=1)[0]
+        drawn = under_rules(read_image(made.new), named.rules)
+        away = [float((drawn - read_image(choice)).abs().mean()) for choice in made.choices]
+        assert away.index(min(away)) == answer.index
 
 
 @pytest.mark.slow
