@@ -33,10 +33,12 @@ def test_a_quarter_turn_permutes_the_rows_of_a_p4_embedding(size, columns):
         assert not torch.allclose(moved, embedding)
 
 
-@pytest.mark.parametrize(("size", "places"), [(32, 4), (32, 8), (28, 4), (28, 7)])
-def test_moving_an_image_moves_the_places_of_a_p4m_embedding(size, places):
+@pytest.mark.parametrize(
+    ("size", "places", "depth"), [(32, 4, 0), (32, 8, 0), (28, 4, 0), (28, 7, 0), (32, 8, 2)]
+)
+def test_moving_an_image_moves_the_places_of_a_p4m_embedding(size, places, depth):
     options = {"channels": 3, "size": size, "embedding_size": places**2 * 6, "columns": 6}
-    encoder = make_encoder("p4m-cnn", **options).double().eval()
+    encoder = make_encoder("p4m-cnn", **options, depth=depth).double().eval()
     image = torch.rand(2, 3, size, size).double()
 
     def by_place(embedding: torch.Tensor) -> torch.Tensor:  # (b, columns, places, places)
@@ -91,6 +93,8 @@ def test_images_are_halved_on_centred_grids(size, places, kernels):
         ("p4m-cnn", {"embedding_size": 160, "columns": 8}, "should be a square of places"),
         ("p4m-cnn", {"embedding_size": 36 * 4, "columns": 4}, "choose one of 16×16, 8×8, 4×4"),
         ("p4m-cnn", {"embedding_size": 32 * 32 * 2, "columns": 2}, "cannot end on 32×32 places"),
+        ("p4-cnn", {"depth": 1}, "does not fit the encoder p4-cnn"),
+        ("p4m-cnn", {"depth": -1}, "encoder_depth of -1"),
         ("p4-cnn", {"size": 2}, "images of 2×2 cannot end on 2×2 places"),
         ("strings", {"channels": 3}, "reads grids with 1 channel, not 3"),
     ],

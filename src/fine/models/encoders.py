@@ -10,6 +10,7 @@ It is None where the encoder is not equivariant.
 """
 
 import math
+from functools import partial
 from itertools import pairwise
 from typing import TypedDict
 
@@ -99,11 +100,14 @@ class P4MCNN(nn.Module):
     Columns are channels, rows are places: 4×4 of them, or as many as make the rows a square. What a
     channel sees is the same however the image is rotated or mirrored; only where it sees it
     changes. So a rule that moves things does the same to every column, as a composed function does.
+    A fine grid is reached in few halvings: ``depth`` adds convolutions on it.
     """
 
     WIDTH = 8  # channels of the hidden layers
 
-    def __init__(self, *, channels: int, size: int, embedding_size: int, columns: int):
+    def __init__(
+        self, *, channels: int, size: int, embedding_size: int, columns: int, depth: int = 0
+    ):
         super().__init__()
         self.columns, self.rows = columns, embedding_size // columns
         places = math.isqrt(self.rows)
@@ -117,7 +121,8 @@ class P4MCNN(nn.Module):
                 "multiple of 16 for 4×4"
             )
         layers: list[nn.Module] = []
-        for number, shape in enumerate(halvings(size, places)):
+        on_the_grid = Strided(kernel=3, stride=1, padding=1)
+        for number, shape in enumerate([*halvings(size, places), *[on_the_grid] * depth]):
             # The first layer has the largest maps and the simplest things to see: half the channels
             # will do, and a bias will; a normalisation would cost as much as the convolution.
             first = number == 0
@@ -129,8 +134,7 @@ class P4MCNN(nn.Module):
             ]
             channels = width
         last = embedding_size // self.per_channel
-        shape = Strided(kernel=3, stride=1, padding=1)
-        pooled = GroupConv(D4, channels_in=channels, channels_out=last, pooling=True, **shape)
+        pooled = GroupConv(D4, channels_in=channels, channels_out=last, pooling=True, **on_the_grid)
         # No ReLU at the end: embeddings may be negative.
         self.layers = nn.Sequential(*layers, pooled, nn.BatchNorm2d(last))
         self.row_permutations = _of_all_rows(D4.pixel_permutations(places), self.rows)
@@ -264,9 +268,12 @@ ENCODERS: dict[str, type[AnyEncoder]] = {
 
 
 def make_encoder(
-    name: str, *, channels: int, size: int, embedding_size: int, columns: int
+    name: str, *, channels: int, size: int, embedding_size: int, columns: int, depth: int = 0
 ) -> AnyEncoder:
-    """The encoder called ``name``, for images of this shape and embeddings of this many numbers."""
+    """The encoder called ``name``, for images of this shape and embeddings of this many numbers.
+
+    Only the p4m-CNN has a ``depth``, its further convolutions.
+    """
     if name not in ENCODERS:
         raise unknown("encoder", name, ENCODERS)
     if columns < 1 or embedding_size < 1 or embedding_size % columns:
@@ -279,6 +286,10 @@ def make_encoder(
             f"an embedding of {embedding_size} numbers is too large: give an embedding_size of at "
             f"most {LARGEST_EMBEDDING:,}"
         )
-    return ENCODERS[name](
-        channels=channels, size=size, embedding_size=embedding_size, columns=columns
-    )
+    if depth < 0 or (depth and name != "p4m-cnn"):
+        raise FineError(
+            f"an encoder_depth of {depth} does not fit the encoder {name}: give 0, or more with "
+            "encoder=p4m-cnn"
+        )
+    make = partial(P4MCNN, depth=depth) if name == "p4m-cnn" else ENCODERS[name]
+    return make(channels=channels, size=size, embedding_size=embedding_size, columns=columns)

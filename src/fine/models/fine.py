@@ -42,6 +42,8 @@ class FINEConfig:
 
     encoder: str = "p4m-cnn"
     """p4m-cnn, p4-cnn, resnet, mlp or conv; strings reads letters (docs/strings.md)."""
+    encoder_depth: int = 0
+    """Further convolutions of the p4m-CNN on its grid of places; 1 is better for a fine grid."""
     standardise: str = "image"
     """How images are standardised to mean 0 and variance 1: none; image, each separately (best for
     drawings); or pair, y by the statistics of x and the choices by those of x' (best for
@@ -122,6 +124,7 @@ class FINE(paper.FINE, HubMixin):
             size=size,
             embedding_size=config.embedding_size,
             columns=config.columns,
+            depth=config.encoder_depth,
         )
         rows = self.encoder.rows
         self.backbone = make_backbone(

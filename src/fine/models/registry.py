@@ -153,7 +153,7 @@ def refuse_giant(
         )
     counts, usual = _counts(model_config(name, settings)), _counts(MODELS[name].config)
     for key, value in counts.items():
-        most = MOST_LAYERS if key == "layers" else MOST
+        most = MOST_LAYERS if key in ("layers", "encoder_depth") else MOST
         if value > max(most, usual[key]):
             raise FineError(
                 f"a {name} with {key}={value} is too large: give it smaller settings, at most "
