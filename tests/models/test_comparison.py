@@ -263,7 +263,7 @@ def test_impossible_settings_are_refused_in_one_line(name, settings, message):
 
 @pytest.mark.parametrize("name", SEQUENCE_MODELS)
 def test_a_sequence_of_another_length_is_refused(name):
-    with pytest.raises(FineError, match="5 images a puzzle: it reads sequences of 7"):
+    with pytest.raises(FineError, match="5 images per puzzle: it reads sequences of 7"):
         make_model(name, channels=1, size=32)(torch.rand(2, 5, 1, 32, 32))
 
 
