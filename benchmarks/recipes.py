@@ -26,7 +26,7 @@ def train_again(name: str, run: Run) -> None:
     """The command on the card, with as many threads as it names."""
     card = (folder_of(name) / "README.md").read_text(encoding="utf-8")
     command = re.search(r"^    fine (train .+)$", card, re.MULTILINE)[1]
-    threads = re.search(r", (\d+) threads", card)[1]
+    threads = re.search(r", (\d+) threads?", card)[1]
     words = [*shlex.split(command), "--out", str(run.folder)]
     if run.exists:
         words = ["train", "--resume", str(run.folder)]

@@ -45,8 +45,11 @@ def test_one_decision_holds_for_all_images_of_a_puzzle(glyph_model, glyph_puzzle
     assert (fitted(glyph_model, 1 - images) - images).abs().max() < 0.05
 
 
-def test_a_model_of_colour_images_sees_them_as_they_are():
+def test_a_model_of_colour_images_takes_for_paper_what_all_images_have():
     model = fine.FINE(fine.FINEConfig(), channels=3, size=32)
     white = torch.ones(1, 7, 3, 32, 32)
     white[..., 10:20, 10:20] = 0.2
+    black = fitted(model, white)
+    assert black[..., 10:20, 10:20].min() > 0.99 and black[..., :9, :].abs().max() < 0.01
+    white[:, 1, ..., :6] = 0  # what a rule has uncovered is black, so white was a wall
     assert torch.equal(fitted(model, white), white)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from PIL.ImageOps import invert as negative
 
 from fine import FINE, FINEConfig, FineError, draw_answer, explain, load, solve
 from fine.inference import PuzzleImages, puzzle_images, reading
@@ -54,6 +55,22 @@ def test_images_have_the_size_and_channels_of_the_model():
     model = FINE(FINEConfig(), channels=3, size=28)
     assert prepared(model, colour).shape == (7, 3, 28, 28)
     assert prepared(model, puzzle(8)[0][:3]).shape == (3, 3, 28, 28)
+
+
+def test_a_model_of_colour_sees_drawings_with_bright_ink_on_black():
+    model = FINE(FINEConfig(), channels=3, size=32)
+    images = [image.convert("RGB") for image in puzzle(8)[0]]
+    dark, bright = prepared(model, images), prepared(model, [negative(image) for image in images])
+    assert torch.allclose(dark, bright, atol=0.01) and dark[:, :, 0].max() < 0.1
+
+
+def test_a_white_wall_is_no_paper_if_what_is_uncovered_is_black():
+    model = FINE(FINEConfig(), channels=3, size=32)
+    images = torch.full((7, 3, 32, 32), 0.9)
+    images[:, :, 10:20, 12:24] = 0.3
+    images[1], images[3:] = images[1].roll(6, 2), images[3:].roll(6, 3)
+    images[1, ..., :6], images[3:, ..., :6] = 0, 0  # moved to the right by six pixels
+    assert torch.equal(prepared(model, list(images)), images)
 
 
 def test_a_model_of_strings_sees_no_images():

@@ -20,6 +20,9 @@ NEAR = 0.12
 """Pixels whose brightness is this near to that of the ground belong to it."""
 AT_BORDER, OF_ALL = 0.75, 0.4
 """Shares of the border and of the whole that a ground must have; most photographs lack one."""
+AT_EACH_BORDER = 0.8
+"""The share of the border of each image, where all of them must have the ground: more than is left
+of it if an image is moved to one side."""
 _LEAST_CONTRAST = 0.02  # between ground and ink
 _FITS = 4  # of the plane of light: by least squares, then without the outliers of the fit before
 _OUTLIER = 0.1  # from the plane: a stroke that reaches the border
@@ -62,13 +65,21 @@ def as_ink(images: Tensor, ground: Ground) -> Tensor:  # (b, n, channels, size, 
     return torch.where(there, scaled.clamp(0, 1), images)
 
 
-def bright_ink(images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
+def bright_ink(
+    images: Tensor, plain: Sequence[int] = (0, 2), *, everywhere: bool = False
+) -> Tensor:
     """Puzzles (b, n, channels, size, size) with bright ink on black where they have a ground.
 
     ``plain`` are the places of the images to which no rule has been applied: x is first, x' third.
+    With ``everywhere``, the ground must also be what rules have uncovered in the other images: so a
+    white wall in photographs that were moved on black is none.
     """
     even = evenly_lit(images)
     ground = find_ground(even[:, list(plain)])
+    if everywhere:
+        near = (luminance(even) - ground.level[:, None, None, None]).abs() <= NEAR
+        in_all = (border(near).float().mean(2) >= AT_EACH_BORDER).all(dim=1)
+        ground = ground._replace(there=ground.there & in_all)
     return torch.where(ground.there[:, None, None, None, None], as_ink(even, ground), images)
 
 

@@ -113,14 +113,14 @@ def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels,
 def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
     """Puzzles (b, n, channels, h, w) as the model sees them: (b, n, channels, size, size).
 
-    That is in its size and channels; for a model of grey images also with bright ink on black.
-    ``plain`` are the places of the images to which no rule has been applied.
+    That is in its size and channels, and with bright ink on black where there is paper. ``plain``
+    are the places of the images to which no rule has been applied.
     """
     check_sees_images(model)
     device = next(model.parameters()).device
     sized = _sized(images.flatten(0, 1).to(device), model).unflatten(0, images.shape[:2])
-    # A model of colour images has learned from photographs, where a white wall is not paper.
-    return bright_ink(sized, plain) if model.channels == 1 else sized
+    # Models of colour images have learned from photographs, where a white wall is no paper.
+    return bright_ink(sized, plain, everywhere=model.channels == 3)
 
 
 def check_sees_images(model: FINE) -> None:
