@@ -100,7 +100,7 @@ def test_nothing_is_written_to_a_locked_folder_that_was_deleted(tmp_path):
     with locked(folder):
         write_text(folder / "file", "kept")
         shutil.rmtree(folder)
-        with pytest.raises(FineError, match=f"{folder} was deleted, moved or begun anew while"):
+        with pytest.raises(FineError, match=f"{folder} was deleted, moved or replaced while"):
             write_text(folder / "file", "again")
         assert not folder.exists()
     assert not folder.exists()
@@ -117,7 +117,7 @@ def test_nothing_is_touched_in_a_locked_folder_that_was_begun_anew(tmp_path):
     folder = tmp_path / "run"
     with locked(folder):
         begin_anew(folder)
-        with pytest.raises(FineError, match="was deleted, moved or begun anew"):
+        with pytest.raises(FineError, match="was deleted, moved or replaced"):
             write_text(folder / "file", "mine")
     assert [path.name for path in folder.iterdir()] == ["lock"]
     assert process_in(folder) == 1
@@ -133,7 +133,7 @@ def test_nor_if_that_happens_in_the_middle_of_a_write(tmp_path, replace_folder):
             if folder.exists():
                 temporary.write_text("mine")
 
-    with locked(folder), pytest.raises(FineError, match="was deleted, moved or begun anew"):
+    with locked(folder), pytest.raises(FineError, match="was deleted, moved or replaced"):
         write()
     assert sorted(path.name for path in tmp_path.rglob("*")) in ([], ["lock", "run"])
 

@@ -71,7 +71,7 @@ def test_checkpoints_have_a_configuration_and_a_checksum_since_format_4(place):
 def test_a_stopped_continual_run_is_resumed_to_the_same_weights(place, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(place / "continual", folder)
-    assert Run(folder).config() == CONTINUAL.complete()
+    assert Run(folder).config().complete() == CONTINUAL.complete()  # settings of today are added
     resume(folder)
     assert Run(folder).finished
     assert size(folder) == pytest.approx(read_json(place / "continual.json")["size"], rel=2e-5)
