@@ -60,6 +60,7 @@ def open_page(
     """The page with its first answer on it."""
     viewport = {"width": width, "height": height}
     page = browser.new_context(viewport=viewport, color_scheme=scheme).new_page()
+    page.set_default_timeout(300_000)  # also on a busy machine
     page.add_init_script(SAME_NUMBERS % seed)
     page.goto(address)
     page.wait_for_selector("body[data-ready]")
@@ -78,7 +79,7 @@ def settle(page: Page) -> None:
 
 def choose(page: Page, family: str, words: str) -> None:
     page.locator(f"#families input[value={family}]").check(force=True)
-    expect(page.locator("#happened")).to_contain_text(words, timeout=30_000)
+    expect(page.locator("#happened")).to_contain_text(words, timeout=300_000)
     settle(page)
 
 
@@ -137,7 +138,7 @@ def give_images(page: Page) -> None:
         page.locator(f"#{slot}-input").set_input_files(
             [{"name": name, "mimeType": "image/png", "buffer": data} for name, data in contents]
         )
-    expect(page.locator("#pairs .made")).to_have_count(2, timeout=60_000)
+    expect(page.locator("#pairs .made")).to_have_count(2, timeout=300_000)
     page.wait_for_selector("#yours[aria-busy=false]")
     time.sleep(0.6)
 
