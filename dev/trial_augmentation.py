@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from fine.evaluation import evaluate
 from fine.experiments import make_experiment
@@ -78,21 +79,24 @@ def config_of(name: dict[str, Any]) -> RunConfig:
 
 def measure(config: RunConfig, count: int) -> dict[str, Any]:
     """Accuracy in % on every kind of test puzzle, on training puzzles, and what it took."""
+    model, cost = trained(config)
+    accuracies = {
+        kind: round(100 * evaluate(model, puzzles).accuracy, 1)
+        for kind, puzzles in test_sets(config, count).items()
+    }
+    return accuracies | cost
+
+
+def trained(config: RunConfig) -> tuple[nn.Module, dict[str, float]]:
+    """A trained model, its accuracy in % in the last epoch, and minutes of one core."""
     with tempfile.TemporaryDirectory() as folder:
         run, started = Run(Path(folder) / "run"), time.process_time()
         train(config, run.folder)
         minutes = (time.process_time() - started) / 60
         model = run.load()
         curve = (run.folder / "metrics.csv").read_text().splitlines()
-    accuracies = {
-        kind: round(100 * evaluate(model, puzzles).accuracy, 1)
-        for kind, puzzles in test_sets(config, count).items()
-    }
     in_training = dict(zip(curve[0].split(","), curve[-1].split(","), strict=True))["accuracy"]
-    return accuracies | {
-        "training": round(100 * float(in_training), 1),
-        "minutes": round(minutes, 2),
-    }
+    return model, {"training": round(100 * float(in_training), 1), "minutes": round(minutes, 2)}
 
 
 def test_sets(config: RunConfig, count: int) -> dict[str, Puzzles]:

@@ -10,8 +10,6 @@ runs/trial_configuration.jsonl; one that is there is not run again.
 
 import argparse
 import json
-import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,8 @@ import torch
 from fine.evaluation import evaluate
 from fine.puzzles import Puzzles
 from fine.puzzles.task import Task
-from fine.training import Run, RunConfig, Training, train
-from trial_augmentation import test_sets
+from fine.training import RunConfig, Training
+from trial_augmentation import test_sets, trained
 
 
 def main() -> None:
@@ -67,14 +65,7 @@ def main() -> None:
 
 def measure(config: RunConfig, count: int) -> dict[str, Any]:
     """Accuracy in %, scored as asked and in all directions, and what it took."""
-    with tempfile.TemporaryDirectory() as folder:
-        run, started = Run(Path(folder) / "run"), time.process_time()
-        train(config, run.folder)
-        minutes = (time.process_time() - started) / 60
-        model = run.load()
-        curve = (run.folder / "metrics.csv").read_text().splitlines()
-    in_training = dict(zip(curve[0].split(","), curve[-1].split(","), strict=True))["accuracy"]
-    row = {"training": round(100 * float(in_training), 1), "minutes": round(minutes, 2)}
+    model, row = trained(config)
     for kind, puzzles in tests(config, count).items():
         for directions in (False, True):
             model.config = replace(model.config, score_all_directions=directions)
