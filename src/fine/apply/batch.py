@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
-
 from fine.apply.listing import Listing, list_files
 from fine.apply.photo import apply_to_file
 from fine.apply.record import Record
@@ -32,6 +30,7 @@ from fine.geometry.point_map import PointMap
 from fine.images.decoding import Decoder
 from fine.images.limits import FULL_SIZE
 from fine.io.locks import locked
+from fine.threads import using_threads
 
 Progress = Callable[[int, int, Path], None]
 """Called with how many files are done, how many there are to do, and the last one."""
@@ -230,14 +229,9 @@ class _Batch:
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
     """No warnings, which one thread cannot silence for itself; and one thread of torch each."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        torch.set_num_threads(threads)
+    with using_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _is_of_a_full_disk(problem: BaseException | None) -> bool:

@@ -17,6 +17,7 @@ from fine.errors import FineError
 from fine.io.provenance import provenance
 from fine.models import MODELS
 from fine.puzzles.task import Task
+from fine.threads import using_threads
 
 BATCH = 64
 ROUNDS = 15
@@ -37,13 +38,13 @@ Measure = Callable[[Task, Limit], Measured]
 """(task, how long it may take) -> a table."""
 
 
+@using_threads(1)
 def measure(*, seconds: float = 120.0, say: Callable[[str], None] = lambda _: None) -> Bench:
     """All tables that can be measured in ``seconds``; those that do not fit are left out.
 
     A table gets its share of the time for more rounds, but all that is left for its first ones.
     """
-    started, threads = time.monotonic(), torch.get_num_threads()
-    torch.set_num_threads(1)
+    started = time.monotonic()
     keep_freed_memory()
     tables = []
     try:
@@ -58,8 +59,6 @@ def measure(*, seconds: float = 120.0, say: Callable[[str], None] = lambda _: No
                 f"seconds is {seconds:g}, too few for anything to be measured on this machine: "
                 "give more, such as 60"
             ) from None
-    finally:
-        torch.set_num_threads(threads)
     return Bench(provenance(), round(time.monotonic() - started, 1), tuple(tables))
 
 

@@ -29,6 +29,7 @@ from fine.inference.rule_candidates import (
 )
 from fine.inference.views import Views, differences, smoothed
 from fine.rules import rule_set
+from fine.threads import using_threads
 
 EXPLAINED = 0.06
 """The largest difference of a hint whose rule is said to be found."""
@@ -65,6 +66,7 @@ NOTHING = Evidence((), 1.0, (), (), 0.0)
 """If nothing was looked at."""
 
 
+@using_threads(1)  # many operations on small tensors
 def look(puzzle: ReadPuzzle, *, rules: str = LIKELY) -> Evidence:
     """What the pixels of a puzzle say.
 

@@ -7,10 +7,11 @@ checked where they are made (finite.py), and losses where they are trained.
 """
 
 import contextlib
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
+
+from fine.threads import using_threads
 
 _LARGEST_IN_PARALLEL = 128
 """Rows of the systems that several threads may factor. From 151 rows on, those of torch with MKL
@@ -23,7 +24,7 @@ def solve(systems: Tensor, right: Tensor, *, left: bool = True) -> Tensor:
     ``right`` is (b, n) or (b, n, m).
     """
     large = systems.shape[-1] > _LARGEST_IN_PARALLEL and systems.device.type == "cpu"
-    with _one_thread() if large else contextlib.nullcontext():
+    with using_threads(1) if large else contextlib.nullcontext():
         return torch.linalg.solve_ex(systems, right, left=left).result
 
 
@@ -31,13 +32,3 @@ def cholesky(matrices: Tensor) -> Tensor:  # (b, n, n), the same out
     """The lower triangular factor of each matrix; NaN if it is not positive definite."""
     factors, failed = torch.linalg.cholesky_ex(matrices)
     return factors.masked_fill((failed > 0)[..., None, None], torch.nan)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

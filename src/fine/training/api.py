@@ -7,7 +7,6 @@ evaluation = resume(Path("runs/rotation"))      # if it was stopped: ends in the
 
 import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -16,6 +15,7 @@ from fine.distributed import own_rank
 from fine.errors import FineError
 from fine.evaluation import Evaluation
 from fine.io.locks import locked
+from fine.threads import using_threads
 from fine.training.progress import Progress, Silent
 from fine.training.run import RUN_KINDS, Run, RunConfig, kind_of
 
@@ -131,20 +131,6 @@ def _threads_of(run: Run) -> int:
     wait for each other.
     """
     return min(run.threads() or torch.get_num_threads(), os.cpu_count() or 1)
-
-
-@contextlib.contextmanager
-def using_threads(count: int) -> Iterator[None]:
-    """Compute with ``count`` threads; with another number, sums differ in their last bits.
-
-    It is set even if it is the present one. Otherwise MKL, below torch, may use fewer.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _refuse_existing(run: Run) -> None:

@@ -19,6 +19,7 @@ from fine.inference.registration.families import choices, moving_families
 from fine.inference.registration.mixes import MIXES
 from fine.inference.registration.pairs import Pair
 from fine.rules import Rule
+from fine.threads import using_threads
 
 REGISTERED_FAMILIES = (
     *("square", "translation", "rotation", "scale", "stretch", "shear", "any-mix", "affine-map"),
@@ -27,6 +28,7 @@ REGISTERED_FAMILIES = (
 """Families that pairs are explained by; `any-mix` and `affine-map` stand for mixes."""
 
 
+@using_threads(1)  # many operations on small tensors
 def register(
     xs: Sequence[Tensor],
     ys: Sequence[Tensor],
