@@ -65,8 +65,8 @@ def test_the_command_takes_a_folder_for_a_model(default_model, files, fine, tmp_
     ("arguments", "message"),
     [
         ("x.png y.png", "2 images are given"),
-        ("x.png y.png new.png", "0 choices are given"),
-        ("x.png y.png new.png a.png", "1 choices are given"),
+        ("x.png y.png new.png", "no choices are given"),
+        ("x.png y.png new.png a.png", "one choice is given"),
         ("x.png y.png new.png a.png gone.png", "gone.png is missing"),
         ("x.png y.png new.png a.png note.txt", "note.txt is not an image"),
         ("x.png y.png new.png a.png b.png --model all-glyph", "did you mean 'all-glyphs'"),

@@ -112,9 +112,10 @@ class Solve:
             )
         choices = len(self.images) - 3
         if choices == 1 or (choices == 0 and not self.candidates):
+            given = "one choice is" if choices else "no choices are"
             raise FineError(
-                f"{choices} choices are given: expected at least 2, or none and --candidates "
-                "affine to draw the answer"
+                f"{given} given: expected at least 2, or none and --candidates affine to draw the "
+                "answer"
             )
         if self.candidates:
             rule_set(self.candidates)  # refuses a name that is not one
@@ -153,8 +154,10 @@ class Solve:
             drawn = draw_answer(model, xs, ys, shown, rules=self.candidates, verify=verify)
         rules: tuple[NamedRule, ...] = ()
         if self.explain:
-            rules = explain(model, xs, ys, verify=verify)
-            rules = with_first(answer.rule if answer else None, rules)[: len(rules)]
+            found = answer.rule if answer else None
+            # A rule that is found already is not looked for again: it could end a hair beside it.
+            rules = explain(model, xs, ys, verify=verify and found is None)
+            rules = with_first(found, rules)[: len(rules)]
         return Solution(
             puzzle=puzzle,
             seen=puzzle.seen(model),
