@@ -14,8 +14,8 @@ from fine.report.numbers import number, tenths, whole
 
 NAME, TITLE = "benchmarks", "Tests that others wrote"
 READING = (
-    "Right answers in %, by network and pixels as fine solve gives them, with the 95 % interval; beside them the "
-    "network alone, without rules checked on the pixels, and what a guess gets. "
+    "Right answers in %, by network and pixels as fine solve gives them, with the 95 % interval; "
+    "beside them the network alone, without rules checked on the pixels, and what a guess gets. "
 )
 UNKNOWN = "not known"
 _NAMES = ("benchmark", "concept", "model")
