@@ -14,8 +14,8 @@ from fine.report.numbers import number, tenths, whole
 
 NAME, TITLE = "benchmarks", "Tests that others wrote"
 READING = (
-    "Right answers in %, as `fine solve` gives them, with the 95 % interval; beside them the "
-    "network alone, without rules checked on the pixels, and what a guess gets. "
+    "Right answers in %, by network and pixels as fine solve gives them, with the 95 % interval; "
+    "beside them the network alone, without rules checked on the pixels, and what a guess gets. "
 )
 UNKNOWN = "not known"
 _NAMES = ("benchmark", "concept", "model")
@@ -24,9 +24,14 @@ _NUMBERS = ("n", "right", "interval", "network alone", "chance")
 
 def benchmark_section(records: Sequence[BenchmarkRecord]) -> Markup:
     """The section of the page."""
-    heads = [*_NAMES, *_NUMBERS, *_others(records), "commit"]
-    head = element("tr", *(element("th", name, scope="col") for name in heads))
-    rows = [_row(record, _others(records)) for record in records]
+    others = _others(records)
+    texts = {*_NAMES, *others}
+    heads = [
+        element("th", name, scope="col", class_="text" if name in texts else None)
+        for name in (*_NAMES, *_NUMBERS, *others, "commit")
+    ]
+    head = element("tr", *heads)
+    rows = [_row(record, others) for record in records]
     table = block("table", element("thead", head), block("tbody", *rows), class_="runs")
     box = element("div", table, class_="scroll", role="region", aria_label=TITLE, tabindex="0")
     title = element("h2", element("code", NAME), " ", TITLE, id=f"{NAME}-title")
@@ -91,11 +96,15 @@ def _others(records: Sequence[BenchmarkRecord]) -> list[str]:
 
 
 def _reported(record: BenchmarkRecord, others: Sequence[str]) -> list[str]:
-    found = [find_record(record.benchmark, model, record.concept) for model in others]
-    return [
-        UNKNOWN if one is None else f"{whole(100 * one.low)} – {whole(100 * one.high)}"
-        for one in found
-    ]
+    """What each of some models reached; empty where nobody has tested it."""
+    texts = []
+    for model in others:
+        found = find_record(record.benchmark, model, record.concept)
+        tested = model in OTHERS.get(record.benchmark, ())
+        texts.append(UNKNOWN if tested else "")
+        if found is not None:
+            texts[-1] = f"{whole(100 * found.low)} – {whole(100 * found.high)}"
+    return texts
 
 
 def _sources(records: Sequence[BenchmarkRecord]) -> list[str]:
