@@ -189,6 +189,8 @@ def test_families_can_be_restricted():
         (0, 0, ("rotation",), "at least one"),
         (2, 1, ("rotation",), "give a y for every x"),
         (1, 1, ("rotatoin",), "did you mean 'rotation'"),
+        (1, 1, (), "the families are none"),
+        (1, 1, ("any-mix",), "a search can start from"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(xs, ys, families, message):

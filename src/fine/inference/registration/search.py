@@ -25,7 +25,9 @@ REGISTERED_FAMILIES = (
     *("square", "translation", "rotation", "scale", "stretch", "shear", "any-mix", "affine-map"),
     *("wave", "fisheye", "swap", "black-white"),
 )
-"""Families that pairs are explained by; `any-mix` and `affine-map` stand for mixes."""
+"""Families that pairs are explained by."""
+OF_MIXES = frozenset(("any-mix", "affine-map"))
+"""Those of them that stand for mixes."""
 
 
 @using_threads(1)  # many operations on small tensors
@@ -59,6 +61,11 @@ def register(
         ('rotation 90°', (90.0,))
     """
     _check(xs, ys, families)
+    if not starts and not set(families) - OF_MIXES:
+        raise FineError(
+            f"the families are {', '.join(families) or 'none'}: give at least one that a search "
+            "can start from, such as square; mixes are found from there"
+        )
     pairs = [Pair(x, y) for x, y in zip(xs, ys, strict=True)]
     if any(pair.is_flat for pair in pairs):
         return nothing_to_see(pairs)
@@ -66,7 +73,7 @@ def register(
         beam = Beam(pairs, tuple(families))
         items = moving_families(beam, starts)
         proposals = choices(beam)
-        waiting = list(MIXES) if mixes and {"affine-map", "any-mix"} & set(families) else []
+        waiting = list(MIXES) if mixes and OF_MIXES & set(families) else []
         while waiting and not beam.settled(items, proposals):
             items = items + waiting.pop(0)(beam, items)
         finest = beam.finished(items)
