@@ -24,6 +24,7 @@ from fine.experiments.catalogue import make_experiment
 from fine.experiments.experiment import Experiment, label
 from fine.experiments.keys import changed_settings
 from fine.experiments.records import Record
+from fine.images.augmentation import PARTS
 from fine.models import make_model
 from fine.puzzles.task import Task
 from fine.training.protocols import Training
@@ -169,7 +170,10 @@ def training_words(record: Record, *, conjugate: float = 0.0) -> str:
     if training.resample_each_epoch:
         words.append("new puzzles in each")
     if training.augment_images:
-        words.append(f"images augmented by {training.augment_images}")
+        everything = training.image_parts == PARTS
+        words.append(
+            f"images augmented by {'all parts' if everything else training.augment_images}"
+        )
     if training.augment_puzzles != Training.augment_puzzles:
         words.append(f"puzzles augmented by {training.augment_puzzles} symmetries")
     if training.conjugate != conjugate:

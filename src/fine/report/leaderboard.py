@@ -16,9 +16,9 @@ LEAD = (
     "Every model that was trained and tested on the tasks of a table, whoever ran it, from the "
     "ledger of runs. Accuracy on the test puzzles in %, the mean over seeds; lines are ordered by "
     "the mean over all columns, and those with a column that has not been run have no rank. "
-    "Lines are trained differently: compare within one kind of training. `fine submit RUN` adds a "
-    "run of yours."
+    "Lines are trained differently: compare within one kind of training."
 )
+COMMAND, ADDS = "fine submit RUN", " adds a run of yours."
 PAGE, TEXT = "leaderboard.html", "leaderboard.md"
 FACTS = ("mean", "seeds", "parameters", "minutes")
 UNKNOWN = "–"
@@ -28,10 +28,8 @@ UNKNOWN = "–"
 def leaderboard_page(boards: Sequence[Board]) -> str:
     """The page. The same ledger makes the same bytes."""
     back = element("a", "All tables and figures", href="report.html")
-    header = element(
-        "header",
-        lines(element("h1", TITLE), element("p", LEAD, class_="lead"), element("p", back)),
-    )
+    lead = element("p", f"{LEAD} ", element("code", COMMAND), ADDS, class_="lead")
+    header = element("header", lines(element("h1", TITLE), lead, element("p", back)))
     return document(TITLE, header, block("main", *map(_section, boards)))
 
 
@@ -68,7 +66,7 @@ def _row(rank: str, line: Line, board: Board) -> Markup:
 
 def leaderboard_markdown(boards: Sequence[Board]) -> str:
     """The same as Markdown."""
-    parts = [f"# {TITLE}", "", LEAD]
+    parts = [f"# {TITLE}", "", f"{LEAD} `{COMMAND}`{ADDS}"]
     for board in boards:
         head = ["rank", "model", "training", *FACTS, *map(label, board.columns)]
         rows = [
