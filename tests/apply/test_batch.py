@@ -142,10 +142,13 @@ def test_a_full_disk_ends_it(photos, tmp_path, monkeypatch):
 def test_what_a_killed_process_left_is_removed(photos, tmp_path):
     out = tmp_path / "done"
     out.mkdir()
-    leftover, foreign = out / ".a.png.123.part", out / ".mine.part"
-    leftover.write_bytes(b"half"), foreign.write_bytes(b"precious")
+    result, record, foreign = (
+        out / name for name in (".a.png.123.part", "..fine-apply.json.123.part", ".mine.part")
+    )
+    for file in (result, record, foreign):
+        file.write_bytes(b"precious")
     run(photos, out)
-    assert not leftover.exists() and foreign.read_bytes() == b"precious"
+    assert not result.exists() and not record.exists() and foreign.read_bytes() == b"precious"
 
 
 def test_originals_are_never_replaced(photos, tmp_path):

@@ -14,6 +14,7 @@ from fine.experiments.paper import Quoted
 from fine.experiments.records import Epoch, Record, record
 from fine.rules import rule_set
 from fine.rules.strings import string_rules
+from fine.training import PROTOCOLS
 
 HOSTILE = "<script>alert('1')</script> | 100 % & $x_1$ \\ *so*"
 KINDS = ("right", "wrong rule", "wrong object", "both wrong")
@@ -106,6 +107,8 @@ def protocol(content: Content) -> str:
     """The protocol of a run: a constant learning rate is the paper's."""
     if content["training"]["schedule"] == "constant":
         return "paper-fresh" if content["training"].get("resample_each_epoch") else "paper"
+    if content["training"]["learning_rate"] == PROTOCOLS["augmented"].learning_rate:
+        return "augmented"
     return "strings" if content["task"]["images"] == "strings" else "quick"
 
 

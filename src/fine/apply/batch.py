@@ -29,6 +29,7 @@ from fine.errors import FineError
 from fine.geometry.point_map import PointMap
 from fine.images.decoding import Decoder
 from fine.images.limits import FULL_SIZE
+from fine.io.files import remove_leftovers_of
 from fine.io.locks import locked
 from fine.threads import using_threads
 
@@ -112,20 +113,12 @@ def cores() -> int:
 def _todo(listing: Listing, *, overwrite: bool) -> dict[Path, Path]:
     """What has no result yet; what a killed process was writing is deleted."""
     for target in listing.targets.values():
-        for leftover in target.parent.glob(f".{_literal(target.name)}.*.part"):
-            number = leftover.name.removesuffix(".part").rpartition(".")[2]
-            if number.isdecimal() and not leftover.is_dir():
-                leftover.unlink(missing_ok=True)
+        remove_leftovers_of(target)
     return {
         source: target
         for source, target in listing.targets.items()
         if overwrite or not target.exists()
     }
-
-
-def _literal(name: str) -> str:
-    """A name as a pattern of `glob` that fits it alone."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 from fine.apply.settings import Settings
 from fine.errors import FineError
 from fine.geometry.point_map import PartlyNegativeMap, PointMap
-from fine.io.files import read_json, write_json
+from fine.io.files import read_json, remove_leftovers_of, write_json
 
 NAME = ".fine-apply.json"
 _FORMAT = 1
@@ -40,6 +40,7 @@ class Record:
         While results are replaced, old and new lie side by side, which the record says too.
         """
         path = self._out / NAME
+        remove_leftovers_of(path)
         if path.exists() and not overwrite:
             found = read_json(path)
             if found.get("replacing"):

@@ -30,7 +30,9 @@ from fine.training.run import RunConfig
 def _protocol(name: str) -> str:
     it = PROTOCOLS[name]
     new = ", new puzzles in each" if it.resample_each_epoch else ""
-    return f"{name} ({it.epochs} epochs{new}, batch {it.batch}, {it.schedule} learning rate)"
+    augmented = ", augmented images" if it.augment_images else ""
+    shown = f"{it.epochs} epochs{new}{augmented}"
+    return f"{name} ({shown}, batch {it.batch}, {it.schedule} learning rate)"
 
 
 def _family(name: str) -> str:

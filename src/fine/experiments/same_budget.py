@@ -22,7 +22,8 @@ OURS: dict[str, Any] = {
 """Settings of `fine`, the same in every column: a grid of 8 × 8 places. They were chosen on
 training classes that were held back and on rules that no table has (dev/trial_configuration.py)."""
 OUR_RATE = 4
-"""How many times the usual learning rate `fine` has on that grid, chosen likewise."""
+"""How many times the usual learning rate `fine` has on that grid, chosen likewise: with the quick
+protocol that of `augmented`."""
 LONGER = 2
 """How many times as many epochs as usual all models are trained for."""
 NO_SOFTMAX = "corel-net, no softmax"

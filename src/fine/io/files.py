@@ -136,6 +136,22 @@ def remove_leftovers(folder: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
+def remove_leftovers_of(path: Path) -> None:
+    """Delete temporary files of killed processes that were writing ``path``.
+
+    Its folder may hold files of others, so a name that no process here gives is left alone.
+    """
+    for leftover in path.parent.glob(f".{_literal(path.name)}.*.part"):
+        number = leftover.name.removesuffix(".part").rpartition(".")[2]
+        if number.isdecimal() and not leftover.is_dir():
+            leftover.unlink(missing_ok=True)
+
+
+def _literal(name: str) -> str:
+    """A name as a pattern of `glob` that fits it alone."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` to ``path``, whole or not at all; the bytes are the same on every system."""
     with written_whole(path) as temporary:

@@ -21,15 +21,15 @@ MOST_PRODUCTS, MOST_PRODUCTS_OF_MANY_ROWS = 2**25, 2**20
 """Most numbers in the products V_sᵀV_t of all pairs of matrices for a fit to start from these
 products; it is the slower way where embeddings have many rows."""
 FEW_PAIRS = 32
-"""Up to this many pairs, a fit without gradients does not use these products: making them would
-take longer than the fit."""
+"""Up to this many pairs, a fit in inference mode does not use these products: making them would
+take longer than the fit. Training, whose numbers must not change, always does."""
 
 
 def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, o, c)."""
     count, rows = values.shape[0], values.shape[2]
     most = MOST_PRODUCTS if rows <= FEW_ROWS else MOST_PRODUCTS_OF_MANY_ROWS
-    few = len(x) <= FEW_PAIRS and not torch.is_grad_enabled()
+    few = len(x) <= FEW_PAIRS and torch.is_inference_mode_enabled()
     if few or (rows * count) ** 2 > most:
         return _FitOutputs.apply(values, x, y, ridge)  # type: ignore[no-untyped-call]
     # The normal equations need ⟨V_s x, V_t x⟩ = ⟨V_sᵀV_t, x xᵀ⟩: for all pairs of small matrices

@@ -129,11 +129,15 @@ PROTOCOLS = {
     "quick": Training(),
     "paper": _PAPER,
     "paper-fresh": replace(_PAPER, epochs=50, resample_each_epoch=True),
+    "augmented": Training(
+        epochs=12, learning_rate=8e-3, resample_each_epoch=True, augment_images="all"
+    ),
     "strings": Training(learning_rate=1e-2, resample_each_epoch=True),
 }
 """Named ways to train: `quick` for a CPU; `paper` with the paper's epochs and batch (it gives no
 learning rate) on the same puzzles in every epoch; `paper-fresh`, the same with new puzzles over the
-same images in every epoch; `strings` for letter strings in place of `quick` (dev/log.md).
+same images in every epoch; `augmented` with new puzzles over augmented images, for `fine` on a
+grid of 8 × 8 places; `strings` for letter strings in place of `quick` (dev/log.md).
 
 Examples:
     >>> import fine
