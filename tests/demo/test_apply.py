@@ -70,6 +70,7 @@ def test_an_after_may_be_much_larger(client):
     assert applied["rule"].startswith("scale ×4.00") and applied["canvas"] == "expand"
 
 
+@pytest.mark.slow
 def test_what_no_rule_explains_is_drawn_only_if_that_is_asked_for(client, monkeypatch):
     pair = [scene(seed, (24, 24)) for seed in (0, 5)]
     found = library.function(*pair, anyway=True)  # once: it takes seconds

@@ -93,6 +93,7 @@ def test_solve_explain_draw_and_the_function_say_the_same(glyph_model):
         assert (drawn.pixels[0] - pixels).abs().mean() < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["letters", "photographs"])
 def test_an_image_turned_and_moved_at_once_is_explained(glyph_model, photographs, kind):
     """The network of this model has never seen a mix."""
@@ -109,6 +110,7 @@ def test_an_image_turned_and_moved_at_once_is_explained(glyph_model, photographs
     assert np.abs(drawn.pixels[0].numpy() - right).mean() < 0.03
 
 
+@pytest.mark.slow
 def test_mixes_are_tried_only_where_they_are_among_the_rules(glyph_model):
     made = make_puzzle("letters", "pillow", number=4, near=True, families=MIXED)
     hints = ReadPuzzle.read(made.x, made.y, None, ())
@@ -175,6 +177,7 @@ def test_parameters_between_the_grid_points_are_found_with_their_errors(drawing)
     assert 0 < found.errors[0] < 1 and found.difference < EXPLAINED
 
 
+@pytest.mark.slow
 def test_a_hint_that_no_rule_explains_is_said_to_be_one(glyph_model):
     (x, _, new, *choices), _ = puzzle(1)
     other = shape(random.Random(77))

@@ -89,6 +89,7 @@ def test_families_that_are_not_affine(family, parameters):
     assert rule.parameters == pytest.approx(parameters, rel=0.03, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [("fisheye", "any-mix"), ("any-mix", "fisheye")])
 def test_a_fisheye_is_found_before_and_after_a_similarity(order):
     """The affine map that is nearest to both makes the image smaller, as the fisheye does."""
