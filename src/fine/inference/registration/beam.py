@@ -7,7 +7,8 @@
 An item is a candidate and the setting that it is a candidate for.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from fine.rules.rule_map import RuleMap
 
 SIDES = (32, 64, 128, 256)
 """Longer sides that parameters are refined on; smaller images end at their own."""
-POLISHED = 512
-"""The side at which the chosen rule is refined at last."""
+THOROUGH, POLISHED = 160, 512
+"""The side at which candidates are refined thoroughly, and the chosen one at last."""
 CLEAR, CLEAR_IF_SMALL = 0.015, 0.05
 """Residuals below which no mix is looked for; few pixels are never explained so well."""
 SMALL = 48
@@ -59,17 +60,8 @@ class Beam:
 
     def refined(self, items: list[Item], number: int, steps: int = STEPS) -> list[Item]:
         """Items with better parameters, at the side of a number."""
-        return self._refined_at(self.sides[number], items, steps)
-
-    def _refined_at(self, side: int, items: list[Item], steps: int) -> list[Item]:
-        result = list(items)
-        for setting in {id(setting): setting for setting, _ in items}.values():
-            places = [place for place, item in enumerate(items) if item[0] is setting]
-            members = [items[place][1] for place in places]
-            better = refinement.refined(members, setting.pairs, side=side, steps=steps)
-            for place, one in zip(places, better, strict=True):
-                result[place] = (setting, one)
-        return result
+        refine = functools.partial(refinement.refined, side=self.sides[number], steps=steps)
+        return _of_each_setting(refine, items)
 
     def thin(self, items: list[Item], *, kept: int) -> list[Item]:
         """The best of each form and setting and ``kept`` more, without those far behind."""
@@ -110,8 +102,8 @@ class Beam:
         for setting, one in sorted(bent, key=loss_of)[:1]:
             if "affine-map" in self.families and one.loss < 2 * min(map(loss_of, items)) + 0.02:
                 parameters = np.concatenate((one.parameters, np.eye(2, 3).flatten()))
-                form = BENT_FORMS[f"{one.form.name}+affine"]
-                found.append((setting, Candidate(form, parameters)))
+                for order in (f"{one.form.name}+affine", f"affine+{one.form.name}"):
+                    found.append((setting, Candidate(BENT_FORMS[order], parameters)))
         return self.refined(found, 0)
 
     def finished(self, items: list[Item]) -> list[Item]:
@@ -123,7 +115,11 @@ class Beam:
             items = self.thin(self.refined(items, number, steps=6), kept=2 if number < 2 else 1)
             if self._residual(list(map(proposal_of, items)), number) > HOPELESS:
                 return items
-        return self._with_simpler(items) if len(self.sides) > 1 else items
+        if len(self.sides) > 1:
+            items = self._with_simpler(items)
+        side = min(THOROUGH, self.sides[-1])
+        refine = functools.partial(refinement.thoroughly_refined, side=side)
+        return _of_each_setting(refine, items)
 
     def _with_simpler(self, items: list[Item]) -> list[Item]:
         """Every simpler family near the best map, which a grid may have missed."""
@@ -148,9 +144,24 @@ class Beam:
 
     def polished(self, item: Item) -> Item:
         """An item refined once more, where the images have more pixels."""
-        if self.side <= SIDES[-1]:
+        if self.side <= THOROUGH:
             return item
-        return self._refined_at(min(POLISHED, self.side), [item], steps=4)[0]
+        side = min(POLISHED, self.side)
+        refine = functools.partial(refinement.refined, side=side, steps=4)
+        return _of_each_setting(refine, [item])[0]
+
+
+def _of_each_setting(
+    refine: Callable[[list[Candidate], Sequence[Pair]], list[Candidate]], items: list[Item]
+) -> list[Item]:
+    """Items whose candidates were refined, each on the pairs of its setting."""
+    result = list(items)
+    for setting in {id(setting): setting for setting, _ in items}.values():
+        places = [place for place, item in enumerate(items) if item[0] is setting]
+        better = refine([items[place][1] for place in places], setting.pairs)
+        for place, one in zip(places, better, strict=True):
+            result[place] = (setting, one)
+    return result
 
 
 def _is_same(one: Candidate, others: list[Candidate]) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fine.geometry.frame import frame_points
 from fine.inference.registration.comparison import sampled
-from fine.inference.registration.forms import AffineForm, reported, rules_of
+from fine.inference.registration.forms import reported, rules_of
 from fine.inference.registration.pairs import Pair
 from fine.inference.registration.refinement import Candidate
 from fine.inference.registration.wording import in_words
@@ -80,18 +80,14 @@ def _wander(one: Candidate | None) -> float:
     if one is None or one.covariance is None:
         return 0.0
     points = torch.tensor(frame_points(5, 5, unit=2.5).reshape(-1, 2)).float()
-
-    def sources(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        if isinstance(one.form, AffineForm):
-            matrix = one.form.matrices(parameters[None])[0]
-            return points.double().numpy() @ matrix[:, :2].T + matrix[:, 2]
-        return one.form.sources(points, parameters[None])[0].double().numpy()
-
     moves = []
     for place, step in enumerate(one.form.steps):
         change = np.zeros(len(one.parameters))
         change[place] = step
-        ahead, behind = sources(one.parameters + change), sources(one.parameters - change)
+        ahead, behind = (
+            replace(one, parameters=one.parameters + sign * change).sources(points).double().numpy()
+            for sign in (1, -1)
+        )
         moves.append((ahead - behind) / (2 * step) if step else np.zeros(ahead.shape))
     jacobian = np.stack(moves, axis=-1)  # (n, 2, p)
     variance = np.einsum("nap,pq,naq->n", jacobian, one.covariance, jacobian)
@@ -145,14 +141,7 @@ class Registered:
 
 def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     """The simplest rule of those that explain pairs about as well as the best."""
-    best = min(proposals, key=lambda one: one.loss)
-    for one in sorted(proposals, key=lambda one: (one.complexity, one.loss)):
-        fewer = best.complexity - one.complexity
-        # A bend makes parts of an image smaller, which no two programs do alike.
-        noise = NOISE * (fewer if best.complexity >= BENT_MIX else 1)
-        if fewer > 0 and one.loss <= (1 + AS_GOOD * fewer) * best.loss + noise:
-            best = one
-            break
+    best = _simplest(proposals)
     others = [one for one in proposals if one.complexity <= best.complexity + 1]
     rivals = [one for one in others if one is not best and _is_rival(best, one, pairs)]
     reason = ""
@@ -166,6 +155,23 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     return replace(
         _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(told)
     )
+
+
+def _simplest(proposals: Sequence[Proposal]) -> Proposal:
+    """The simplest rule that explains about as much as each of the less simple ones."""
+    by_simplicity = sorted(proposals, key=lambda one: (one.complexity, one.loss))
+    for one in by_simplicity:
+        if all(_is_as_good(one, other) for other in proposals):
+            return one
+    return min(proposals, key=lambda one: one.loss)
+
+
+def _is_as_good(one: Proposal, other: Proposal) -> bool:
+    """Whether a rule explains about as much as another, for its simplicity."""
+    fewer = max(0.0, other.complexity - one.complexity)
+    # A bend makes parts of an image smaller, which no two programs do alike.
+    noise = NOISE * (fewer if other.complexity >= BENT_MIX else fewer > 0)
+    return one.loss <= (1 + AS_GOOD * fewer) * other.loss + noise
 
 
 def _is_rival(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:

@@ -36,20 +36,23 @@ class Comparison:
     """(k, n): of the errors, 0 where nothing is read within x."""
     slopes: Tensor
     """(k, 2, n): of x, where it is read."""
+    fill: Tensor
+    """(k,): the colour of what each candidate uncovers."""
 
 
 def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
     """Every pixel of y beside what candidates predict for it."""
-    read = sampled(level.x, sources / level.reach)
+    read = sampled(level.x, sources / level.reach, mode="bicubic" if level.exact else "bilinear")
     within, beyond = inside_and_outside(level, sources)
-    errors = read[:, 0] - level.y
+    errors = level.settled(read[:, 0]) - level.y
     squares = errors.square()
     variance = level.variance
     saturation = 1 / (1 + squares / variance)
     explained = within.sum(1)
     fill = beyond @ level.fill_costs.T  # (k, fills)
     counted = explained + beyond.sum(1)
-    left = (within * squares * saturation).sum(1) + fill.min(1).values
+    cheapest = fill.min(1)
+    left = (within * squares * saturation).sum(1) + cheapest.values
     loss = left / (counted.clamp(min=1) * level.baseline)
     loss = torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
     loss = torch.where(loss.isnan(), torch.inf, loss)
@@ -57,7 +60,14 @@ def compare(level: Level, sources: Tensor) -> Comparison:  # (k, n, 2)
     noise = CORRELATED * (weights * squares).sum(1) / weights.sum(1).clamp(min=1)
     # No image is known better than to a part of a grey level, and no sampling is exact.
     noise = noise + CORRELATED * 1e-3 * variance
-    return Comparison(loss.double().numpy(), noise.double().numpy(), errors, weights, read[:, 1:])
+    return Comparison(
+        loss=loss.double().numpy(),
+        noise=noise.double().numpy(),
+        errors=errors,
+        weights=weights,
+        slopes=read[:, 1:],
+        fill=level.colours[cheapest.indices],
+    )
 
 
 def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
@@ -71,11 +81,13 @@ def losses(level: Level, sources: Tensor) -> Tensor:  # (k, n, 2) -> (k,)
     return torch.where(explained < LEAST_SHOWN * len(level.y), torch.inf, loss)
 
 
-def sampled(x: Tensor, grid: Tensor) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k, c, n)
+def sampled(
+    x: Tensor, grid: Tensor, mode: str = "bilinear"
+) -> Tensor:  # (1, c, h, w), (k, n, 2) -> (k, c, n)
     """An image read at points where its sides are at −1 and 1."""
     count, points, _ = grid.shape
     wide = grid.clamp(-4, 4).view(1, count, points, 2)  # the candidates are rows of one reading
-    read = F.grid_sample(x, wide, mode="bilinear", padding_mode="border", align_corners=False)
+    read = F.grid_sample(x, wide, mode=mode, padding_mode="border", align_corners=False)
     return read[0].transpose(0, 1)
 
 

@@ -51,7 +51,8 @@ def _bent(beam: Beam, before: list[Item]) -> list[Item]:
         for one in sorted(affine, key=lambda one: one.loss)[:3]
         if isinstance(one.form, AffineForm)
     ]
-    maps.append(np.eye(2, 3))
+    maps += [np.eye(2, 3)]
+    maps += [one.parameters.reshape(2, 3) for one in bank_starts(beam.plain.pairs, "similar")]
     found: list[Item] = []
     for name in ("wave", "fisheye"):
         if name not in beam.families:

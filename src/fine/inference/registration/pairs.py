@@ -49,12 +49,22 @@ class Level:
     """(fills, n): squared distance of y to each colour that may fill what a rule uncovers."""
     fill_costs: Tensor
     """(fills, n): the same, saturated."""
+    colours: Tensor
+    """(fills,): the colours that may fill what a rule uncovers."""
     variance: float
     """That of y over the whole frame."""
     baseline: float
     """The mean saturated error of the one colour that explains y best."""
     shape: tuple[int, int]
     """Height and width of y here."""
+    exact: bool
+    """Whether x is as it is, and smoothed only once it is read: slower, and true for any rule."""
+
+    def settled(self, values: Tensor) -> Tensor:  # (..., n)
+        """Values for the pixels of y, smoothed as y is."""
+        if not self.exact:
+            return values
+        return _smoothed(values.reshape(-1, *self.shape)).view(values.shape)
 
 
 class Pair:
@@ -72,7 +82,7 @@ class Pair:
         self.x = _reduced(x.float(), factor)
         self.y = _reduced(y.float(), min(factor, most / max(self.out)))
         self._projection = _principal_colour(self.x, self.y)
-        self._levels: dict[tuple[int, int], Level] = {}
+        self._levels: dict[tuple[int, int, float | None, bool], Level] = {}
         self._channels: dict[int, Pair] = {}
 
     def changed(self, x: Tensor, y: Tensor) -> "Pair":
@@ -117,34 +127,44 @@ class Pair:
         """The one channel in which images of the pair are compared."""
         return torch.einsum("chw,c->hw", image, self._projection)
 
-    def level(self, side: int, octaves: float = 0.0) -> Level:
+    def level(
+        self, side: int, octaves: float = 0.0, *, frame: float | None = None, exact: bool = False
+    ) -> Level:
         """The pair with ``side`` pixels along the longer side of the smaller image.
 
         An image that was made smaller shows less detail of x, so x has another resolution by
-        ``octaves``.
+        ``octaves``. A ``frame`` of one colour around x shows where its border comes to lie in y.
         """
         height, width = self.y.shape[1:]
         y_side = min(max(height, width), round(side * self.larger))
         pixels = y_side * max(self.size) / max(self.out)  # of x, if it is seen as large as y is
         x_side = min(max(self.x.shape[1:]), max(8, round(pixels * 2.0**octaves)))
-        if (y_side, x_side) not in self._levels:
-            self._levels[y_side, x_side] = self._make(y_side, x_side)
-        return self._levels[y_side, x_side]
+        key = (y_side, x_side, frame, exact)
+        if key not in self._levels:
+            self._levels[key] = self._make(*key)
+        return self._levels[key]
 
-    def _make(self, y_side: int, x_side: int) -> Level:
-        x = _smoothed(_reduced(self.grey(self.x)[None], x_side / max(self.x.shape[1:])))
+    def _make(self, y_side: int, x_side: int, frame: float | None, exact: bool) -> Level:
+        x = _reduced(self.grey(self.x)[None], x_side / max(self.x.shape[1:]))
+        height, width = x.shape[1:]
+        if frame is not None:
+            beside, above = width // 2, height // 2
+            x = F.pad(x, (beside, beside, above, above), value=frame)
+        x = x if exact else _smoothed(x)
         y = _smoothed(_reduced(self.grey(self.y)[None], y_side / max(self.y.shape[1:])))[0]
         slopes = [
             torch.gradient(x[0], dim=dim)[0] * (count * self.unit / length)
-            for dim, count, length in ((1, x.shape[2], self.size[1]), (0, x.shape[1], self.size[0]))
+            for dim, count, length in ((1, width, self.size[1]), (0, height, self.size[0]))
         ]
+        reach = torch.tensor([self.size[1], self.size[0]]) / (2 * self.unit)
+        reach = reach * torch.tensor([x.shape[2] / width, x.shape[1] / height])
         height, width = y.shape
         margin = MARGIN if y_side > 40 * self.larger else 1.0
         points = _points(height, width, self.out, self.unit)
         values = y.flatten()
-        reach = torch.tensor([self.size[1], self.size[0]]) / (2 * self.unit)
         variance = float(values.var(correction=0)) + FLAT / 10
-        fills = (values - self._fills(y)[:, None]).square()
+        colours = self._fills(y)
+        fills = (values - colours[:, None]).square()
         fill_costs = saturated(fills, variance)
         mean_cost = saturated((values - values.mean()).square(), variance).mean()
         return Level(
@@ -156,9 +176,11 @@ class Pair:
             margin=2 * float(reach.max()) / max(x.shape[1:]) * margin,
             fills=fills,
             fill_costs=fill_costs,
+            colours=colours,
             variance=variance,
             baseline=float(torch.minimum(fill_costs.mean(1).min(), mean_cost)),
             shape=(height, width),
+            exact=exact,
         )
 
     def _fills(self, y: Tensor) -> Tensor:
@@ -188,11 +210,11 @@ def _reduced(image: Tensor, factor: float) -> Tensor:
     return F.interpolate(image[None], size=(height, width), mode="bilinear", antialias=True)[0]
 
 
-def _smoothed(image: Tensor) -> Tensor:  # (1, h, w)
+def _smoothed(images: Tensor) -> Tensor:  # (k, h, w)
     """Smoothed over a pixel: what interpolations did to single pixels does not count."""
     line = torch.tensor([0.25, 0.5, 0.25])
     kernel = (line[:, None] * line)[None, None]
-    return F.conv2d(F.pad(image[None], (1, 1, 1, 1), mode="replicate"), kernel)[0]
+    return F.conv2d(F.pad(images[:, None], (1, 1, 1, 1), mode="replicate"), kernel)[:, 0]
 
 
 def _principal_colour(x: Tensor, y: Tensor) -> Tensor:  # (channels,)

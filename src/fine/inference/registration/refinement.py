@@ -6,6 +6,7 @@ Levenberg–Marquardt steps lower the mean error of all pairs together (comparis
 affine families take them together, and so do those of one bent form.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +27,12 @@ from fine.inference.registration.forms import (
 )
 from fine.inference.registration.pairs import Level, Pair
 
-LITTLE = 1e-3
-"""A step that lowers the loss by less than this part is the last one."""
+LITTLE, LEAST = 1e-3, 1e-4
+"""A step that lowers the loss by less than this part is the last one; LEAST if done thoroughly."""
+THOROUGH = 40
+"""Steps of a thorough refinement, at most."""
+LIKELY, EXPLAINED_BY_FAR = 3, 0.002
+"""So many candidates are also refined by the border of x, if their loss is not that small."""
 MOST_DAMPED = 20.0
 """Damping of steps that are so short that no more are tried."""
 
@@ -42,15 +47,25 @@ class Candidate:
     """Saturated squared error; 0 is a perfect explanation, 1 is no better than one colour."""
     covariance: NDArray[np.float64] | None = None
     """That of the errors of the parameters, once refined."""
+    sharper: float = 0.0
+    """By how many octaves less x is reduced, if the form makes it smaller."""
 
     @property
     def octaves(self) -> float:
-        """By how many octaves the form makes images larger, in halves."""
+        """By how many octaves x is reduced for this form, in halves; negative if it is."""
         matrix = _matrix_within(self)
         if matrix is None:
             return 0.0
         area = abs(float(np.linalg.det(matrix[:, :2])))
-        return round(max(-10.0, min(6.0, -math.log2(max(area, 1e-6))))) / 2
+        larger = round(max(-10.0, min(6.0, -math.log2(max(area, 1e-6))))) / 2
+        return larger if larger > 0 else min(larger + self.sharper, 0.0)
+
+    def sources(self, points: Tensor) -> Tensor:  # (n, 2) -> (n, 2)
+        """Where the form reads the points of an output."""
+        if isinstance(self.form, AffineForm):
+            matrix = torch.from_numpy(self.form.matrices(self.parameters[None])).float()
+            return through(points[None], matrix)[0]
+        return self.form.sources(points, self.parameters[None])[0]
 
 
 def _matrix_within(candidate: Candidate) -> NDArray[np.float64] | None:
@@ -63,7 +78,13 @@ def _matrix_within(candidate: Candidate) -> NDArray[np.float64] | None:
 
 
 def refined(
-    candidates: Sequence[Candidate], pairs: Sequence[Pair], *, side: int, steps: int
+    candidates: Sequence[Candidate],
+    pairs: Sequence[Pair],
+    *,
+    side: int,
+    steps: int,
+    little: float = LITTLE,
+    exact: bool = False,
 ) -> list[Candidate]:
     """The candidates with better parameters, at one resolution."""
     groups: dict[tuple[str, float], list[int]] = {}
@@ -72,11 +93,51 @@ def refined(
         groups.setdefault((kind, one.octaves), []).append(number)
     result = list(candidates)
     for (_, octaves), members in groups.items():
-        levels = [pair.level(side, octaves) for pair in pairs]
-        better = _descend([candidates[number] for number in members], levels, steps)
+        levels = [pair.level(side, octaves, exact=exact) for pair in pairs]
+        better = _descend([candidates[number] for number in members], levels, steps, little)
         for number, one in zip(members, better, strict=True):
             result[number] = one
     return result
+
+
+def thoroughly_refined(
+    candidates: Sequence[Candidate], pairs: Sequence[Pair], *, side: int
+) -> list[Candidate]:
+    """The candidates refined until nothing gets better, with exact readings of x."""
+    refine = functools.partial(
+        refined, pairs=pairs, side=side, steps=THOROUGH, little=LEAST, exact=True
+    )
+    result = refine(candidates)
+    order = sorted(range(len(result)), key=lambda number: result[number].loss)
+    for number in order[:LIKELY]:
+        if result[number].loss < EXPLAINED_BY_FAR:
+            continue
+        by_border = refine([_by_border(result[number], pairs, side)])[0]
+        result[number] = _better(result[number], by_border)
+    best = min(result, key=lambda one: one.loss)
+    if best.octaves >= 0:
+        return result
+    # Some programs average over pixels when they make an image smaller, and some do not.
+    for sharper in sorted({0.5, -best.octaves}):
+        if refine([replace(best, sharper=sharper)])[0].loss < best.loss:
+            sharp = refine([replace(one, sharper=sharper) for one in result])
+            result = list(map(_better, result, sharp))
+            best = min(result, key=lambda one: one.loss)
+    return result
+
+
+def _by_border(one: Candidate, pairs: Sequence[Pair], side: int) -> Candidate:
+    """A candidate refined where y also shows how the border of x was moved."""
+    framed = []
+    for pair in pairs:
+        level = pair.level(side, one.octaves)
+        colour = compare(level, one.sources(level.points)[None]).fill
+        framed.append(pair.level(side, one.octaves, frame=float(colour)))
+    return _descend([one], framed, THOROUGH, LITTLE)[0]
+
+
+def _better(one: Candidate, other: Candidate) -> Candidate:
+    return other if other.loss < one.loss else one
 
 
 @dataclass
@@ -88,8 +149,19 @@ class _Fit:
     slope: NDArray[np.float64]  # (k, p)
     noise: NDArray[np.float64]  # (k,): squared error of a pixel
 
+    def of(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> "_Fit":
+        """That of some candidates."""
+        return _Fit(self.loss[rows], self.square[rows], self.slope[rows], self.noise[rows])
 
-def _descend(group: list[Candidate], levels: Sequence[Level], steps: int) -> list[Candidate]:
+    def take(self, other: "_Fit", rows: NDArray[np.integer]) -> None:
+        """Put another fit in the place of some candidates' own."""
+        self.loss[rows], self.square[rows] = other.loss, other.square
+        self.slope[rows], self.noise[rows] = other.slope, other.noise
+
+
+def _descend(
+    group: list[Candidate], levels: Sequence[Level], steps: int, little: float
+) -> list[Candidate]:
     forms = [one.form for one in group]
     widest = max(len(form.steps) for form in forms)
     best = np.zeros((len(group), widest))
@@ -99,18 +171,18 @@ def _descend(group: list[Candidate], levels: Sequence[Level], steps: int) -> lis
         movable[row, : len(one.parameters)] = np.array(one.form.steps) > 0
     fit = _fit(forms, best, levels)
     damping = np.full(len(group), 1e-3)
-    idle = ~movable.any(1)
+    idle: NDArray[np.bool_] = np.logical_not(movable.any(axis=1))
     for _ in range(steps):
-        if idle.all():
+        rows = np.flatnonzero(~idle)
+        if not rows.size:
             break
-        moved = best - _step(fit, damping, movable)
-        trial = _fit(forms, moved, levels)
-        lower = (trial.loss < fit.loss) & ~idle
-        idle |= lower & (trial.loss > (1 - LITTLE) * fit.loss - 1e-7)
-        best[lower] = moved[lower]
-        for name in ("loss", "square", "slope", "noise"):
-            getattr(fit, name)[lower] = getattr(trial, name)[lower]
-        damping = np.where(lower, damping / 5, damping * 12)
+        moved = best[rows] - _step(fit.of(rows), damping[rows], movable[rows])
+        trial = _fit([forms[row] for row in rows], moved, levels)
+        lower = trial.loss < fit.loss[rows]
+        idle[rows] |= lower & (trial.loss > (1 - little) * fit.loss[rows] - 1e-4 * little)
+        best[rows[lower]] = moved[lower]
+        fit.take(trial.of(lower), rows[lower])
+        damping[rows] *= np.where(lower, 1 / 5, 12)
         idle |= damping > MOST_DAMPED
     return [
         replace(
@@ -175,7 +247,8 @@ def _affine_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> 
     matrices, slopes = _matrices(forms, parameters)  # (k, 2, 3), (k, p, 6)
     points = level.points[None]
     comparison = compare(level, through(points, torch.from_numpy(matrices).float()))
-    fit = _normal_equations(comparison, by_matrix(points, comparison.slopes))
+    jacobian = level.settled(by_matrix(points, comparison.slopes))
+    fit = _normal_equations(comparison, jacobian)
     fit.square = slopes @ fit.square @ slopes.transpose(0, 2, 1)
     fit.slope = np.einsum("kps,ks->kp", slopes, fit.slope)
     return fit
@@ -185,7 +258,7 @@ def _bent_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _F
     form = forms[0]
     assert isinstance(form, BentForm)
     comparison = compare(level, form.sources(level.points, parameters))
-    jacobian = form.pulled(level.points, parameters, comparison.slopes)
+    jacobian = level.settled(form.pulled(level.points, parameters, comparison.slopes))
     return _normal_equations(comparison, jacobian)
 
 
