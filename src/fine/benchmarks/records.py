@@ -24,10 +24,23 @@ _KIVA = (
     "summarised from the answers in KiVA's repository, github.com/ey242/KiVA, not computed again"
 )
 
+_COUNTED = (
+    "counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, three "
+    "answers to each of 50 trials of a parameter"
+)
+
 RECORDS = (
     Record("GPT-4V", "kiva", "2DRotation", 0.29, 0.40, _KIVA),
     Record("GPT-4V", "kiva", "Reflect", 0.30, 0.38, _KIVA),
     Record("GPT-4V", "kiva", "Resize", 0.48, 0.77, _KIVA),
+    Record("LLaVA-1.5", "kiva", "2DRotation", 0.273, 0.413, _COUNTED),
+    Record("LLaVA-1.5", "kiva", "Reflect", 0.260, 0.307, _COUNTED),
+    Record("LLaVA-1.5", "kiva", "Resize", 0.280, 0.307, _COUNTED),
+    Record("LLaVA-1.5", "kiva", "Counting", 0.233, 0.313, _COUNTED),
+    Record("MANTIS", "kiva", "2DRotation", 0.340, 0.400, _COUNTED),
+    Record("MANTIS", "kiva", "Reflect", 0.307, 0.333, _COUNTED),
+    Record("MANTIS", "kiva", "Resize", 0.340, 0.347, _COUNTED),
+    Record("MANTIS", "kiva", "Counting", 0.300, 0.360, _COUNTED),
 )
 """All that is known to us."""
 
