@@ -30,15 +30,17 @@ def size_of(model: nn.Module) -> int:
 @every_model
 @pytest.mark.parametrize("channels", [1, 3])
 def test_every_model_gives_four_logits_and_trains_all_its_weights(name, channels):
-    model = make_model(name, channels=channels, size=28)
-    logits = model(torch.rand(3, 7, channels, 28, 28))
+    size = 32 if name == "fine-pyramid" else 28  # which is not halved to 8×8 places
+    model = make_model(name, channels=channels, size=size)
+    logits = model(torch.rand(3, 7, channels, size, size))
     assert logits.shape == (3, 4)
     F.cross_entropy(logits, torch.tensor([0, 1, 2])).backward()
     assert not [name for name, weight in model.named_parameters() if weight.grad is None]
 
 
 @pytest.mark.parametrize(
-    "name", ["fine", "fine-grouped", "fine-nice", "fine-mlp", "blind", "object-only"]
+    "name",
+    ["fine", "fine-grouped", "fine-pyramid", "fine-nice", "fine-mlp", "blind", "object-only"],
 )
 def test_the_order_of_the_choices_does_not_matter(name):
     model = make_model(name, channels=1, size=32).eval()
@@ -127,6 +129,7 @@ def test_a_model_that_is_not_registered_has_no_name():
         ("fine", {"encoder": "mlp", "symmetry": "none"}, 800),
         ("fine", {"slots": 3_000_000}, 32),
         ("fine", {"slots": 10**30}, 32),
+        ("fine-pyramid", {"fine_slots": 3_000_000}, 32),
     ],
 )
 def test_a_model_that_would_fill_the_memory_is_refused_before_it_is_made(name, settings, size):
@@ -151,6 +154,7 @@ def test_images_that_would_fill_the_memory_are_refused(channels, size):
         ("fine", {"slots": 200, "symmetry": "two-sided"}),
         ("fine", {"slots": 1, "embedding_size": 3344, "columns": 1, "symmetry": "two-sided"}),
         ("fine-grouped", {"slots": 5_000, "groups": 5}),
+        ("fine-pyramid", {"fine_slots": 5_000}),
     ],
 )
 def test_a_memory_that_would_take_too_much_to_read_is_refused(name, settings):

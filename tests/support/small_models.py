@@ -5,10 +5,12 @@ from torch import nn
 from fine.models import make_model
 
 _FINE = {"embedding_size": 32, "columns": 2, "slots": 2}
+_PYRAMID = {"columns": 2, "coarse_size": 32, "coarse_slots": 2, "fine_size": 128, "fine_slots": 2}
 _OTHERS = {"encoder": "p4-cnn", "embedding_size": 16}
 SMALL = {
     "fine": _FINE,
     "fine-grouped": {**_FINE, "groups": 2},
+    "fine-pyramid": _PYRAMID,
     "fine-nice": {**_OTHERS, "slots": 2, "layers": 2},
     "fine-mlp": {**_OTHERS, "slots": 2},
     "esbn": {**_OTHERS, "key": 3, "hidden": 4},

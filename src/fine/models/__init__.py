@@ -5,11 +5,11 @@
 
 paper.py is FINE as published; encoders.py embeds images. fine.py is the default model, on top of
 it: memory.py with least_squares.py, orbit.py and low_rank.py, and backbones.py. groups.py puts
-slots in groups, surgery.py removes or compresses them. embedding_functions.py has composed
-functions as objects, variant_solver.py solves variants with them. comparison/ has the models that
-the paper compares with and models since, controls.py and oracle.py what to measure against.
-registry.py builds models, weights.py fills them, hub.py shares them, upgrades.py reads what earlier
-versions wrote.
+slots in groups, surgery.py removes or compresses them; pyramid.py is two of it on two grids.
+embedding_functions.py has composed functions as objects, variant_solver.py solves variants with
+them. comparison/ has the models that the paper compares with and models since, controls.py and
+oracle.py what to measure against. registry.py builds models, weights.py fills them, hub.py shares
+them, upgrades.py reads what earlier versions wrote.
 """
 
 from fine.models.comparison.abstractor import Abstractor, AbstractorConfig
@@ -27,6 +27,7 @@ from fine.models.fine import FINE, FINEConfig
 from fine.models.groups import GroupedFINE, GroupedFINEConfig
 from fine.models.paper import FINE as PaperFINE  # noqa: N811 (an acronym, not a constant)
 from fine.models.paper import PaperConfig
+from fine.models.pyramid import Pyramid, PyramidConfig
 from fine.models.registry import (
     MODELS,
     Recipe,
@@ -51,6 +52,7 @@ __all__ = [
 
 register_model("fine", FINE, FINEConfig())
 register_model("fine-grouped", GroupedFINE, GroupedFINEConfig())
+register_model("fine-pyramid", Pyramid, PyramidConfig())
 register_model("fine-nice", PaperFINE, PaperConfig(backbone="nice"))
 register_model("fine-mlp", PaperFINE, PaperConfig(backbone="mlp"))
 register_model("esbn", ESBN, ESBNConfig())

@@ -21,13 +21,19 @@ LETTERS = {
     "fine-mlp": "M",
     "fine-nice": "N",
     "fine": "F",
+    "fine-pyramid": "Y",
     "corel-net": "C",
     "abstractor": "A",
     "inlay": "I",
     "dual-attention": "D",
     "vit": "V",
 }
-_KINDS = {"fine": "ours", "fine-nice": "theirs solid", "fine-mlp": "theirs dashed"}
+_KINDS = {
+    "fine": "ours",
+    "fine-pyramid": "ours dashed",
+    "fine-nice": "theirs solid",
+    "fine-mlp": "theirs dashed",
+}
 _OTHERS = ("solid", "dashed", "dotted", "dash-dot", "long")
 
 

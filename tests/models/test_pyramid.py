@@ -1,0 +1,166 @@
+"""FINE on two grids: each learns as if alone, and their odds multiply."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fine.continual.config import ContinualConfig
+from fine.errors import FineError
+from fine.evaluation import evaluate
+from fine.models import make_model
+from fine.models.fine import FINE, FINEConfig
+from fine.models.pyramid import Pyramid, PyramidConfig
+from fine.models.variant_solver import VariantSolver
+from fine.pretrained import load
+from fine.puzzles.task import Task
+from fine.puzzles.variants import Variant
+from fine.training import Run, RunConfig, Training, train
+
+SMALL = {"columns": 2, "coarse_size": 32, "coarse_slots": 2, "fine_size": 128, "fine_slots": 2}
+ANSWERS = torch.tensor([2, 0, 3])
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def images() -> Tensor:
+    return torch.rand(3, 7, 1, 32, 32)
+
+
+def make(**settings: object) -> Pyramid:
+    return Pyramid(PyramidConfig(**{**SMALL, **settings}), channels=1, size=32)
+
+
+def test_one_grid_is_coarse_and_the_other_fine():
+    model = make_model("fine-pyramid", channels=3, size=32)
+    both = {"standardise": "pair", "score_all_directions": True}
+    assert model.coarse.config == FINEConfig(**both, backbone="residual", keys="shared")
+    fine = {"embedding_size": 1024, "slots": 4, "encoder_depth": 1}
+    assert model.fine.config == FINEConfig(**both, **fine)
+    assert (model.coarse.encoder.rows, model.fine.encoder.rows) == (4 * 4, 8 * 8)
+
+
+def test_any_number_of_choices_is_scored(images):
+    model = make().eval()
+    assert model(images).shape == (3, 4)
+    torch.testing.assert_close(model(images[:, :5]), model(images)[:, :2])
+
+
+@torch.no_grad()
+def test_scores_are_those_of_both_grids_together(images):
+    model = make().eval()
+    for part in (model.coarse, model.fine):
+        assert torch.equal(part(images), part._score_all_directions(part.encode(images)))
+    torch.testing.assert_close(model(images), model.coarse(images) + model.fine(images))
+
+
+@torch.no_grad()
+def test_odds_are_in_inverse_proportion_to_the_product_of_distances(images):
+    model = make(score_all_directions=False).eval()
+    product = model.coarse(images) * model.fine(images)  # of −distances
+    odds = 1 / product
+    torch.testing.assert_close(model(images).softmax(1), odds / odds.sum(1, keepdim=True))
+
+
+@torch.no_grad()
+def test_distances_of_another_scale_give_the_same_probabilities(images):
+    """What one grid calls far may be near on the other: only ratios count."""
+    model = make().eval()
+    before = model(images).softmax(1)
+    metric = model.fine.distance
+    metric.raw.copy_(torch.log(torch.expm1(3 * F.softplus(metric.raw))))  # three times as far
+    torch.testing.assert_close(model(images).softmax(1), before)
+
+
+def test_the_loss_is_the_sum_and_the_logits_those_of_the_puzzle_as_asked(images):
+    model = make()
+    logits, loss = model.learn(images, ANSWERS)
+    (coarse, coarse_loss), (fine, fine_loss) = (
+        part.learn(images, ANSWERS) for part in (model.coarse, model.fine)
+    )
+    torch.testing.assert_close(loss, coarse_loss + fine_loss)
+    torch.testing.assert_close(logits, -((-coarse).log() + (-fine).log()))
+
+
+def test_each_grid_learns_as_if_alone(images):
+    model = make()
+    alone = [FINE(part.config, channels=1, size=32) for part in (model.coarse, model.fine)]
+    for part, other in zip((model.coarse, model.fine), alone, strict=True):
+        other.load_state_dict(part.state_dict())
+        other.learn(images, ANSWERS)[1].mean().backward()
+    model.learn(images, ANSWERS)[1].mean().backward()
+    gradients = [weight.grad for weight in model.parameters()]
+    expected = [weight.grad for part in alone for weight in part.parameters()]
+    assert all(map(torch.equal, gradients, expected))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"backbone": "mlp"},
+            "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
+        ),
+        ({"standardise": "both"}, "unknown way to standardise 'both'"),
+        ({"ridge": -1.0}, "ridge is -1.0"),
+        ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),
+        ({"coarse_slots": -1}, "a memory cannot have -1 slots"),
+        ({"encoder_depth": -1}, "an encoder_depth of -1 does not fit"),
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused_in_one_line(settings, message):
+    with pytest.raises(FineError, match=message) as refusal:
+        make(**settings)
+    assert "\n" not in str(refusal.value)
+
+
+def test_images_that_do_not_halve_to_its_grid_are_refused():
+    with pytest.raises(FineError, match="28×28 cannot end on 8×8 places: choose one of 14×14, 7×7"):
+        make_model("fine-pyramid", channels=1, size=28)
+    model = make_model("fine-pyramid", channels=1, size=28, settings={"fine_size": 7 * 7 * 16})
+    assert model(torch.rand(2, 7, 1, 28, 28)).shape == (2, 4)
+
+
+def test_variants_that_need_a_function_are_refused():
+    with pytest.raises(FineError, match="Pyramid composes no function, so it cannot be asked"):
+        VariantSolver(make(), Variant("chain", hints=2))
+
+
+FEW = replace(
+    Task.preset("glyphs", rules="translation"),
+    **{"train_classes": 20, "test_classes": 20, "train_count": 32, "test_count": 12},
+)
+
+
+@pytest.mark.slow
+def test_a_trained_one_is_saved_and_gives_the_same_answers_again(tmp_path):
+    training = Training(epochs=1, batch=16)
+    config = RunConfig(model="fine-pyramid", settings=SMALL, task=FEW, training=training)
+    evaluation = train(config, tmp_path / "run")
+    again = evaluate(Run(tmp_path / "run").load(), FEW.test_puzzles())
+    assert (again.probabilities == evaluation.probabilities).all()
+    with pytest.raises(FineError, match="holds a Pyramid: expected a run of fine, fine-nice"):
+        load(tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_continual_learning_is_refused(tmp_path):
+    task = replace(FEW, rules="translation+swap")
+    config = ContinualConfig(model="fine-pyramid", settings=SMALL, task=task, strategy="grow")
+    with pytest.raises(FineError, match="fine-pyramid has no slots to add: only a `fine` can"):
+        train(config, tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_rule_is_learned(tmp_path):
+    task = replace(FEW, train_classes=50, train_count=320, test_count=100)
+    training = Training(epochs=2, batch=16)
+    evaluation = train(RunConfig(model="fine-pyramid", task=task, training=training), tmp_path)
+    assert evaluation.interval[0] > 0.6  # reaches 91 %; the right object alone has 50 %
