@@ -40,9 +40,9 @@ SHAPES = {
     "strings": (2, 4),
     "continual": (6, 2),
     "memory": (7, 2),
-    "same-budget": (14, 10),
-    "same-budget-cifar100": (14, 9),
-    "same-budget-unseen": (14, 9),
+    "same-budget": (15, 10),
+    "same-budget-cifar100": (15, 9),
+    "same-budget-unseen": (15, 9),
 }
 
 

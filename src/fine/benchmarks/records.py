@@ -25,8 +25,8 @@ _KIVA = (
 )
 
 _COUNTED = (
-    "counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, three "
-    "answers to each of 50 trials of a parameter"
+    "counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, "
+    "three answers to each of 50 trials of a parameter"
 )
 
 RECORDS = (

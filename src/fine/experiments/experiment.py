@@ -19,6 +19,7 @@ LABELS = {
     "fine-mlp": "FINE-MLP",
     "fine-nice": "FINE-NICE",
     "fine": "FINE (ours)",
+    "fine-pyramid": "FINE on two grids (ours)",
     "corel-net": "CoRelNet",
     "abstractor": "Abstractor",
     "inlay": "InLay",
