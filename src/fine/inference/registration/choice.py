@@ -27,13 +27,13 @@ from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
 """The largest residual of a pair that counts as explained."""
-AS_GOOD, NOISE = 0.15, 0.0015
+AS_GOOD, NOISE = 0.15, 0.0002
 """A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
 less, and NOISE."""
 BENT_MIX = 8
 """The least complexity of a bend with an affine map."""
-EQUALLY_GOOD = 1.4
-"""Losses within this factor, and twice NOISE, do not tell two rules apart."""
+EQUALLY_GOOD, HARDLY_MORE = 1.4, 0.003
+"""Losses within this factor and this much do not tell two rules apart."""
 ALMOST_ALL = 0.005
 """A rule far apart that leaves less than this explains a pair as well as any other."""
 APART, FAR_APART = 0.03, 0.2
@@ -177,7 +177,7 @@ def _is_as_good(one: Proposal, other: Proposal) -> bool:
 def _is_rival(best: Proposal, one: Proposal, pairs: Sequence[Pair]) -> bool:
     """Whether another rule does something else, and explains pairs as well as the best."""
     distance = _distance(best, one)
-    if distance > APART and one.loss <= EQUALLY_GOOD * best.loss + 2 * NOISE:
+    if distance > APART and one.loss <= EQUALLY_GOOD * best.loss + HARDLY_MORE:
         return True
     if distance < FAR_APART or one.loss > 0.2:
         return False
