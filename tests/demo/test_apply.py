@@ -80,7 +80,8 @@ def test_what_no_rule_explains_is_drawn_only_if_that_is_asked_for(client, monkey
     refused = client.post("/api/apply", json=request).json()
     assert not refused["explained"] and refused["images"] == [] and refused["residual"] > 0.1
     drawn = client.post("/api/apply", json=request | {"anyway": True}).json()
-    assert not drawn["explained"] and image_of(drawn["images"][0]["image"]).size == (240, 320)
+    size = image_of(drawn["images"][0]["image"]).size
+    assert not drawn["explained"] and sorted(size) == [240, 320]  # the nearest rule may turn it
 
 
 def test_what_a_pair_leaves_open_is_told(client):
