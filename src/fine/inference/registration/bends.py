@@ -11,7 +11,9 @@ the parameters: the chain rule, in closed form.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.geometry.warp import HALF
@@ -29,6 +31,14 @@ class Bend:
     the parameters."""
     steps: tuple[float, ...]
     """A small change of each parameter."""
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+    """Between these each parameter stays: with others a bend can look like anything."""
+
+    def allows(self, parameters: NDArray[np.float64]) -> NDArray[np.bool_]:  # (k, p) -> (k,)
+        """Which parameters are between the least and the most."""
+        between = (parameters >= self.least) & (parameters <= self.most)
+        return np.asarray(between.all(axis=1))
 
 
 def _waves(points: Tensor, p: Tensor) -> Tensor:
@@ -62,6 +72,8 @@ def _fisheyes_pulled(points: Tensor, p: Tensor, slopes: Tensor) -> tuple[Tensor,
 
 
 BENDS = {
-    "wave": Bend("wave", _waves, _waves_pulled, (1e-2, 1e-2)),
-    "fisheye": Bend("fisheye", _fisheyes, _fisheyes_pulled, (3e-3, 3e-3, 3e-3)),
+    "wave": Bend("wave", _waves, _waves_pulled, (1e-2, 1e-2), (-8.0, 0.25), (8.0, 6.0)),
+    "fisheye": Bend(
+        "fisheye", _fisheyes, _fisheyes_pulled, (3e-3,) * 3, (-1.0, -1.0, -0.5), (1.0, 1.0, 2.0)
+    ),
 }

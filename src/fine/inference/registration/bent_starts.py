@@ -19,8 +19,8 @@ from fine.inference.registration.pairs import Level, Pair
 from fine.inference.registration.refinement import Candidate
 from fine.inference.registration.starts import COARSE, GRIDS
 
-KEPT = 12
-"""Starts of a form that are kept."""
+KEPT = 3
+"""Bends that are kept for each affine map: one map must not crowd out the others."""
 ROUNDS = 3
 """How often the rest is estimated; a bend is not the same everywhere."""
 
@@ -31,12 +31,15 @@ def bent_starts(
     """The best of all bends of a grid, each with what it leaves of each affine map."""
     levels = [pair.level(COARSE, pair.octaves) for pair in pairs]
     bends = np.array(GRIDS[form.bend.name])
-    tried = np.concatenate([_with_rest(form, bends, matrix, levels[0]) for matrix in matrices])
-    total = torch.zeros(len(tried))
-    for level in levels:
-        total = total + losses(level, form.sources(level.points, tried)) / len(levels)
-    best = total.argsort(stable=True)[:KEPT].tolist()
-    return [Candidate(form, tried[number], float(total[number])) for number in best]
+    found = []
+    for matrix in matrices:
+        tried = _with_rest(form, bends, matrix, levels[0])
+        total = torch.zeros(len(tried))
+        for level in levels:
+            total = total + losses(level, form.sources(level.points, tried)) / len(levels)
+        for number in total.argsort(stable=True)[:KEPT].tolist():
+            found.append(Candidate(form, tried[number], float(total[number])))
+    return found
 
 
 def _with_rest(

@@ -27,11 +27,12 @@ from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
 """The largest residual of a pair that counts as explained."""
-AS_GOOD, NOISE = 0.15, 0.0002
+AS_GOOD, NOISE = 0.15, 0.0005
 """A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
 less, and NOISE."""
-BENT_MIX = 8
-"""The least complexity of a bend with an affine map."""
+BENT_MIX, BENT_LEFT = 8, 0.025
+"""The least complexity of a bend with an affine map, which can look like many things; if it leaves
+more than this residual, it may be another."""
 EQUALLY_GOOD, HARDLY_MORE = 1.4, 0.003
 """Losses within this factor and this much do not tell two rules apart."""
 ALMOST_ALL = 0.005
@@ -144,17 +145,18 @@ def choose(proposals: Sequence[Proposal], pairs: Sequence[Pair]) -> Registered:
     best = _simplest(proposals)
     others = [one for one in proposals if one.complexity <= best.complexity + 1]
     rivals = [one for one in others if one is not best and _is_rival(best, one, pairs)]
+    chosen = _registered(best, pairs)
     reason = ""
     if rivals:
         words = in_words(rivals[0].rules, ())
         reason = f"{words} explains it as well"
     elif _wander(best.candidate) > UNSURE:
         reason = "its parameters can hardly be told from these images"
+    elif best.complexity >= BENT_MIX and chosen.residual > BENT_LEFT:
+        reason = "another bend may explain it better"
     order = sorted((one for one in proposals if one is not best), key=lambda one: one.loss)
     told = [_registered(one, pairs) for one in order[:OTHERS] if one.loss < math.inf]
-    return replace(
-        _registered(best, pairs), ambiguous=bool(reason), reason=reason, others=tuple(told)
-    )
+    return replace(chosen, ambiguous=bool(reason), reason=reason, others=tuple(told))
 
 
 def _simplest(proposals: Sequence[Proposal]) -> Proposal:

@@ -60,7 +60,7 @@ def _bent(beam: Beam, before: list[Item]) -> list[Item]:
         for form in (BENT_FORMS[f"{name}+affine"], BENT_FORMS[f"affine+{name}"]):
             starts = [(beam.plain, one) for one in bent_starts(beam.plain.pairs, form, maps)]
             quick = beam.refined(starts, 0, steps=5)
-            likely = sorted(quick, key=loss_of)[:4]
+            likely = beam.thin(quick, kept=6)
             found += beam.thin(beam.refined(likely, 0), kept=2)
     return found
 

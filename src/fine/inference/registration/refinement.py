@@ -259,7 +259,9 @@ def _bent_fit(forms: Sequence[Form], parameters: Parameters, level: Level) -> _F
     assert isinstance(form, BentForm)
     comparison = compare(level, form.sources(level.points, parameters))
     jacobian = level.settled(form.pulled(level.points, parameters, comparison.slopes))
-    return _normal_equations(comparison, jacobian)
+    fit = _normal_equations(comparison, jacobian)
+    fit.loss[~form.bend.allows(parameters[:, : len(form.bend.steps)])] = math.inf
+    return fit
 
 
 def _normal_equations(comparison: Comparison, jacobian: Tensor) -> _Fit:  # (k, p, n)
