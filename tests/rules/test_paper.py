@@ -58,6 +58,12 @@ def test_quarter_turns_permute_pixels_counter_clockwise(image, turns):
     torch.testing.assert_close(rotated, torch.rot90(image, turns, (2, 3)))
 
 
+@pytest.mark.parametrize("degrees", [15, 90, 330])
+def test_negative_degrees_turn_the_other_way(degrees):
+    one, other = (Rule(FAMILIES["rotation"], (float(by),)) for by in (-degrees, 360 - degrees))
+    assert torch.equal(source_points(one, 8), source_points(other, 8))
+
+
 def test_reflections_flip(image):
     torch.testing.assert_close(under("reflection", image, 1, 0), image.flip(3))
     torch.testing.assert_close(under("reflection", image, 0, 1), image.flip(2))

@@ -37,3 +37,11 @@ def test_negatives():
     assert part.partly_negative and not part.negative and part.matrix is None
     assert np.array_equal(part.negative_at(POINTS), POINTS[:, 0] > 0)
     assert whole.negative_at(POINTS).all()
+
+
+def test_the_identity():
+    there, back = (Rule(FAMILIES["rotation"], (degrees,)) for degrees in (30.0, -30.0))
+    assert RuleMap(()).is_identity and RuleMap((there, back)).is_identity
+    wave = Rule(FAMILIES["wave"], (2.0, 1.0))
+    part = Rule(FAMILIES["black-white"], (0.0, 0.0, 1.0))
+    assert not any(RuleMap((rule,)).is_identity for rule in (there, Rule(NEGATIVE, ()), wave, part))

@@ -28,7 +28,6 @@ from fine.inference.full_images import example_pixels, open_image
 from fine.inference.function_files import read_function, write_function
 from fine.inference.reading import Source
 from fine.inference.registration import Registered, register
-from fine.inference.registration.wording import in_words
 from fine.inference.rule_drawing import draw_array, draw_tensor
 from fine.inference.rule_errors import derived
 from fine.rules.algebra import between, composed, inverse, power
@@ -306,7 +305,7 @@ def _note_of(
     rule: RuleMap, canvas: CanvasKind, before: tuple[int, int], after: tuple[int, int]
 ) -> str:
     """What to say of an example that shows no change, or whose size neither canvas makes."""
-    if in_words(rule.rules) == "unchanged":
+    if rule.is_identity:
         return "no rule moves anything in this example: results will be copies"
     if _makes_size(rule, canvas, before, after):
         return ""

@@ -43,7 +43,7 @@ def rotation(points: Tensor, degrees: float) -> Tensor:
     """Counter-clockwise as seen, so y (which points down) carries the minus."""
     quarter, rest = divmod(degrees, 90)  # whole quarter turns are kept exact: they permute pixels
     cos, sin = math.cos(math.radians(rest)), math.sin(math.radians(rest))
-    for _ in range(int(quarter)):
+    for _ in range(int(quarter) % 4):
         cos, sin = -sin, cos
     return _linear(points, [[cos, sin], [-sin, cos]])
 

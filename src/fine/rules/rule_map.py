@@ -51,6 +51,13 @@ class RuleMap:
             total = product(total, matrix)
         return total
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether the rules leave every image as it is."""
+        if self.matrix is None or self.negative:
+            return False
+        return bool(np.allclose(self.matrix, np.eye(2, 3)))
+
     def sources(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Output points (..., 2) -> input points (..., 2)."""
         return self._read(points)[0]

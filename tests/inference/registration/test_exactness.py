@@ -1,4 +1,4 @@
-"""What few pixels, borders and bends must not mislead to; each of these once did."""
+"""What few pixels, borders and bends must not mislead to; pairs like these once did."""
 
 import io
 import math

@@ -23,7 +23,7 @@ from fine.rules.rule_map import RuleMap
 
 SIDES = (32, 64, 128, 256)
 """Longer sides that parameters are refined on; smaller images end at their own."""
-THOROUGH, POLISHED = 160, 512
+THOROUGH_SIDE, POLISHED = 160, 512
 """The side at which candidates are refined thoroughly, and the chosen one at last."""
 CLEAR, CLEAR_IF_SMALL = 0.015, 0.05
 """Residuals below which no mix is looked for; few pixels are never explained so well."""
@@ -117,7 +117,7 @@ class Beam:
                 return items
         if len(self.sides) > 1:
             items = self._with_simpler(items)
-        side = min(THOROUGH, self.sides[-1])
+        side = min(THOROUGH_SIDE, self.sides[-1])
         refine = functools.partial(refinement.thoroughly_refined, side=side)
         return _of_each_setting(refine, items)
 
@@ -144,7 +144,7 @@ class Beam:
 
     def polished(self, item: Item) -> Item:
         """An item refined once more, where the images have more pixels."""
-        if self.side <= THOROUGH:
+        if self.side <= THOROUGH_SIDE:
             return item
         side = min(POLISHED, self.side)
         refine = functools.partial(refinement.refined, side=side, steps=4)

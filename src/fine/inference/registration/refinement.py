@@ -29,7 +29,7 @@ from fine.inference.registration.pairs import Level, Pair
 
 LITTLE, LEAST = 1e-3, 1e-4
 """A step that lowers the loss by less than this part is the last one; LEAST if done thoroughly."""
-THOROUGH = 40
+THOROUGH_STEPS = 40
 """Steps of a thorough refinement, at most."""
 LIKELY, EXPLAINED_BY_FAR = 3, 0.002
 """So many candidates are also refined by the border of x, if their loss is not that small."""
@@ -105,7 +105,7 @@ def thoroughly_refined(
 ) -> list[Candidate]:
     """The candidates refined until nothing gets better, with exact readings of x."""
     refine = functools.partial(
-        refined, pairs=pairs, side=side, steps=THOROUGH, little=LEAST, exact=True
+        refined, pairs=pairs, side=side, steps=THOROUGH_STEPS, little=LEAST, exact=True
     )
     result = refine(candidates)
     order = sorted(range(len(result)), key=lambda number: result[number].loss)
@@ -133,7 +133,7 @@ def _by_border(one: Candidate, pairs: Sequence[Pair], side: int) -> Candidate:
         level = pair.level(side, one.octaves)
         colour = compare(level, one.sources(level.points)[None]).fill
         framed.append(pair.level(side, one.octaves, frame=float(colour)))
-    return _descend([one], framed, THOROUGH, LITTLE)[0]
+    return _descend([one], framed, THOROUGH_STEPS, LITTLE)[0]
 
 
 def _better(one: Candidate, other: Candidate) -> Candidate:
