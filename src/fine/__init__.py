@@ -23,7 +23,7 @@ from fine.version import __version__
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOMES` says the same to Python
     from fine.continual import ContinualConfig
     from fine.drawing import draw_evaluation, draw_sheet, show
-    from fine.evaluation import Evaluation, evaluate
+    from fine.evaluation import Evaluation, PairedTest, evaluate, paired_test
     from fine.exchange import Predictions, evaluate_predictions, export_puzzles
     from fine.images import Images, load_images
     from fine.inference import (
@@ -74,10 +74,12 @@ __all__ = [  # noqa: RUF022 (in groups)
     "PROTOCOLS",
     "ContinualConfig",
     "Evaluation",
+    "PairedTest",
     "Run",
     "RunConfig",
     "Training",
     "evaluate",
+    "paired_test",
     "resume",
     "train",
     # Your own images and strings
@@ -113,7 +115,7 @@ __all__ = [  # noqa: RUF022 (in groups)
 _HOMES = {
     "continual": ("ContinualConfig",),
     "drawing": ("draw_evaluation", "draw_sheet", "show"),
-    "evaluation": ("Evaluation", "evaluate"),
+    "evaluation": ("Evaluation", "PairedTest", "evaluate", "paired_test"),
     "exchange": ("Predictions", "evaluate_predictions", "export_puzzles"),
     "images": ("Images", "load_images"),
     "inference": (

@@ -1,6 +1,7 @@
 """`fine evaluate`: a trained model on its own task and on others."""
 
 import json
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -159,3 +160,21 @@ def test_a_bundled_model_is_tested_by_its_name(fine, tmp_path):
     assert json.loads(out.read_text())["puzzles"] == 20
     done = fine("evaluate", "all-glyphs", "--distractors", "nearby", "--test-count", 20)
     assert done.code == 2 and "nearby" in done.err
+
+
+def test_two_models_are_compared_on_the_same_puzzles(fine, tmp_path):
+    options = ("--task", "glyphs", "--rules", "rotation", "--test-count", 60)
+    for source, other in (("all-glyphs", "pixels"), ("pixels", "all-glyphs")):
+        done = fine("evaluate", source, *options, "--against", other)
+        assert done.code == 0, done.err
+        first, second = (float(it) for it in re.findall(r"accuracy +([\d.]+)%", done.out))
+        difference = float(re.search(r"difference +(\S+)", done.out)[1])
+        assert difference == pytest.approx(first - second, abs=0.11)
+        assert "p < 0.001 (McNemar)" in done.out
+        assert f"of {other}, on the same puzzles" in done.out
+
+
+def test_models_that_see_other_images_are_not_compared(refused):
+    options = ("--test-count", 5, "--against", "universal-colour")
+    error = refused("evaluate", "all-glyphs", *options)
+    assert "universal-colour sees colour images of 32 × 32, and all-glyphs grey images" in error

@@ -67,6 +67,17 @@ def test_a_file_of_answers_is_scored_beside_chance_and_controls(exported, tmp_pa
 
 
 @pytest.mark.slow
+def test_two_files_of_answers_are_compared(exported, tmp_path, fine):
+    right = np.load(exported)["answer"]
+    answers = table(tmp_path / "answers.csv", enumerate(right))
+    guesses = table(tmp_path / "guesses.csv", ((number, "A") for number in range(COUNT)))
+    code, out, _ = fine("score", answers, exported, "--against", guesses)
+    alone = int((right != "A").sum())
+    assert code == 0 and f"+{100 * alone / COUNT:.1f}" in out and "p < 0.001" in out
+    assert f"{alone} " in out and "0 by the other alone" in out
+
+
+@pytest.mark.slow
 def test_a_program_with_numpy_alone_solves_exported_puzzles(exported, tmp_path):
     program = f"""
 import runpy, sys

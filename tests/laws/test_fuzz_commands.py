@@ -18,7 +18,7 @@ OPTIONS = {
     "hints by noise covered train-count test-count size seed validation out resume device threads "
     "data-root",
     "evaluate": "task rules test-count variant hints by noise covered by-rule json sheet device "
-    "threads data-root",
+    "threads data-root against",
     "puzzles": "task rules variant hints noise covered count start answers out train seed size "
     "redraws data-root",
     "data": "data-root",
@@ -29,7 +29,7 @@ OPTIONS = {
     "solve": "text model explain candidates allow-none out json",
     "apply": "out function hint save canvas resample background overwrite preview jobs anyway json",
     "benchmark": "data each json model model-only out",
-    "score": "export by-rule json",
+    "score": "against by-rule json",
     "submit": "results device threads",
     "export": "help",
     "bench": "compare",

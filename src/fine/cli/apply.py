@@ -65,6 +65,8 @@ class Apply:
         found = self._find()
         background = self.background or background_of_files(found.background)
         settings = Settings(self.canvas or found.canvas, self.resample, background)
+        if self.preview is None:
+            self._check_doubts(found.rule)
         if not self.json:
             say(f"rule: {found.rule}")
             say(f"residual: {found.rule.residual:.1%} of the example")
@@ -73,7 +75,6 @@ class Apply:
         if self.preview is not None:
             self._draw_preview(self.preview, found.rule, photos, settings)
             return
-        self._check_doubts(found.rule)
         if self.save is not None:
             found.save(self.save)
         assert self.out is not None  # as _check has seen

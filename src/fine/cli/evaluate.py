@@ -11,12 +11,12 @@ from torch import nn
 
 from fine.cli.arguments import options
 from fine.cli.options import DataRoot, MachineOptions, VariantOptions
-from fine.cli.scores import print_evaluation
+from fine.cli.scores import print_comparison, print_evaluation
 from fine.cli.terminal import console, say
 from fine.distributed import ProcessGroup
 from fine.drawing import draw_evaluation, sheet_format
 from fine.errors import FineError
-from fine.evaluation import Evaluation, evaluate
+from fine.evaluation import Evaluation, evaluate, paired_test
 from fine.images.strings import are_strings
 from fine.io.files import write_json
 from fine.models.oracle import LIMITS
@@ -43,6 +43,9 @@ class Evaluate:
     distractors: Annotated[str, tyro.conf.arg(metavar="KIND")] = ""
     """How the wrong rules are drawn: any, family (the same one as the right rule), near …"""
     test_count: int | None = None
+    against: Annotated[str, tyro.conf.arg(metavar="OTHER")] = ""
+    """Another model, given as RUN is: it answers the same puzzles, and the two are compared by
+    McNemar's test."""
     by_rule: bool = False
     """Also show a row for every rule."""
     json: Path | None = None
@@ -58,13 +61,16 @@ class Evaluate:
         if self.sheet is not None:
             sheet_format(self.sheet)  # refuse a wrong name before the work, not after it
         model, puzzles, variant = self._limit() if self.source in LIMITS else self._trained()
+        models = [model, self._other(puzzles)] if self.against else [model]
         device = self.machine.device
         group = ProcessGroup.join(torch.device(device))
-        solver = model if variant == PLAIN else VariantSolver(model, variant)
-        evaluation = evaluate(solver, puzzles, device=device, group=group)
+        solvers = (one if variant == PLAIN else VariantSolver(one, variant) for one in models)
+        evaluation, *others = (evaluate(it, puzzles, device=device, group=group) for it in solvers)
         if not group.first:
             return
         print_evaluation(evaluation)
+        for other in others:
+            print_comparison(self.against, other, paired_test(evaluation, other))
         if variant != PLAIN:
             say(f"variant: {variant}")
         if variant.name == "backwards":
@@ -83,8 +89,7 @@ class Evaluate:
     def _trained(self) -> tuple[nn.Module, Puzzles, Variant]:
         """A trained model, and puzzles with as many channels and pixels as it was trained on."""
         folder = Path(self.source)
-        shared = (folder / "config.json").is_file() and not holds_run(folder)
-        if self.source in names() or shared:
+        if _is_exported(self.source):
             model = load(self.source, device=self.machine.device)
             trained, channels, usual = self._exported_task(), model.channels, PLAIN
         else:
@@ -101,6 +106,27 @@ class Evaluate:
         variant = self.variant.make(usual)
         puzzles = self._puzzles(task, variant, data_root=trained.data_root)
         return model or Run(folder).load(device=self.machine.device), puzzles, variant
+
+    def _other(self, puzzles: Puzzles) -> nn.Module:
+        """The model to compare with, which has to see the same images."""
+        channels, size = puzzles.images.pixels.shape[1:3]
+        if self.against in LIMITS:
+            return LIMITS[self.against](puzzles.rules, size)
+        device = self.machine.device
+        model: nn.Module
+        if _is_exported(self.against):
+            exported = load(self.against, device=device)
+            model, seen = exported, (exported.channels, exported.size)
+        else:
+            run = Run(Path(self.against))
+            config = run.config()
+            model, seen = run.load(device=device), (config.channels, config.task.size)
+        if seen != (channels, size):
+            raise FineError(
+                f"{self.against} sees {_shape(*seen)}, and {self.source} {_shape(channels, size)}: "
+                "compare models that see the same"
+            )
+        return model
 
     def _exported_task(self) -> Task:
         """What a model that is no run was trained on."""
@@ -127,6 +153,16 @@ class Evaluate:
         if self.distractors:
             task = replace(task, test_distractors=self.distractors)
         return task.test_puzzles(variant)
+
+
+def _is_exported(source: str) -> bool:
+    """Whether a model is bundled or was exported, and so is no run."""
+    folder = Path(source)
+    return source in names() or ((folder / "config.json").is_file() and not holds_run(folder))
+
+
+def _shape(channels: int, size: int) -> str:
+    return f"{'grey' if channels == 1 else 'colour'} images of {size} × {size}"
 
 
 def rule_table(evaluation: Evaluation) -> Table:

@@ -8,7 +8,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from fine.cli.arguments import options
+from fine.cli.scores import print_comparison
 from fine.cli.terminal import console, say
+from fine.evaluation import paired_test
 from fine.exchange import Predictions, evaluate_predictions
 from fine.exchange.predictions import ALL_KINDS
 from fine.io.files import write_json
@@ -22,6 +24,8 @@ class Score:
     """A CSV file with the columns number and answer, which is a letter."""
     puzzles: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PUZZLES")]
     """The exported puzzles: NAME.npz, NAME.parquet or a folder."""
+    against: Path | None = None
+    """The answers of another program to the same puzzles, to compare with by McNemar's test."""
     by_rule: bool = False
     """Also show a row for every rule."""
     json: Path | None = None
@@ -31,6 +35,9 @@ class Score:
         predictions = evaluate_predictions(self.answers, self.puzzles)
         say("", f"{len(predictions.key):,} puzzles of {self.puzzles}, answered by {self.answers}")
         console.print(_levels(predictions))
+        if self.against is not None:
+            other = evaluate_predictions(self.against, self.puzzles)
+            print_comparison(str(self.against), other, paired_test(predictions, other))
         if self.by_rule:
             console.print(_rules(predictions))
         if self.json is not None:

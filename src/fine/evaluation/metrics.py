@@ -22,6 +22,8 @@ from fine.rules import Rule
 
 PERIODS = {"translation": math.inf, "rotation": 360.0, "shear": math.inf}
 """The periods of parameters, for families in which they are lengths or angles."""
+Z = 1.959964
+"""Standard deviations of a normal distribution within which 95 % of it lie."""
 
 
 class Scored:
@@ -141,10 +143,9 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
     Unlike the normal interval it stays inside 0..1 and holds near both ends.
     """
-    z = 1.959964
-    share, spread = successes / trials, z * z / trials
+    share, spread = successes / trials, Z * Z / trials
     centre = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    half = Z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
     return centre - half, centre + half
 
 
