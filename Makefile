@@ -11,8 +11,9 @@ BIN    := $(VENV)/bin
 run: $(VENV)/.installed
 	$(BIN)/fine train --task glyphs --rules affine --resample-each-epoch --epochs 4
 
-# Several processes with one thread each. Compiled files are kept, whatever the environment says: all of them import the same.
-PARALLEL := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
+# Several processes with one thread each; where a test has two, one that waits leaves its core to others.
+# Compiled files are kept, whatever the environment says: all of them import the same.
+PARALLEL := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 test: $(VENV)/.installed lint browser
 	$(PARALLEL)

@@ -9,6 +9,7 @@ again, delete its file. records.py has what is in a file. Files of format 1 are 
 are read (upgrades.py).
 """
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -103,6 +104,13 @@ class Ledger:
 
 
 def _read(path: Path) -> Record | Failure:
+    """An entry; a file that is still the same is not read again."""
+    state = path.stat()
+    return _read_state(path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _read_state(path: Path, *state: int) -> Record | Failure:
     content = read_json(path)
     version = content.pop("format", None)
     if version == 1:

@@ -4,14 +4,19 @@ config = read_as(RunConfig, parse_json(text))     # a ValueError names what does
 """
 
 import dataclasses
+import functools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""JSON can hold zero characters and half characters; file names and terminals cannot."""
+_hints = functools.cache(get_type_hints)
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -51,7 +56,7 @@ def _read(kind: Any, value: Any, name: str) -> Any:
     if container is tuple and isinstance(value, list | tuple):
         return tuple(_read_parts(get_args(kind), value, name))
     if hasattr(kind, "_fields") and isinstance(value, list):
-        return kind(*_read_parts(tuple(get_type_hints(kind).values()), value, name))
+        return kind(*_read_parts(tuple(_hints(kind).values()), value, name))
     expected = getattr(kind, "__name__", kind)
     raise ValueError(f"{name} is {str(value)[:40]!r} where {expected} is expected")
 
@@ -63,7 +68,7 @@ def _read_fields(kind: Any, value: dict[str, Any], name: str) -> Any:
     for key, field in fields.items():
         if key not in value and _is_required(field):
             raise ValueError(f"{name} lacks {key!r}")
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     return kind(**{key: _read(hints[key], part, key) for key, part in value.items()})
 
 
@@ -86,6 +91,5 @@ def _fits(kind: Any, value: Any) -> bool:
     if isinstance(kind, UnionType):
         return any(_fits(one, value) for one in get_args(kind))
     if kind is str and type(value) is str:
-        # JSON can hold zero characters and half characters; file names and terminals cannot.
-        return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
+        return _NO_TEXT.search(value) is None
     return type(value) is kind
