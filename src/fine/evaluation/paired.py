@@ -74,6 +74,15 @@ def paired_test(first: Scored, second: Scored) -> PairedTest:
     Args:
         first: What one model answered, from `evaluate` or `evaluate_predictions`.
         second: What the other one answered.
+
+    Examples:
+        >>> import fine
+        >>> task = fine.Task(images="glyphs", rules="rotation", test_classes=20, test_count=50)
+        >>> puzzles = task.test_puzzles()
+        >>> first = fine.evaluate(fine.load("universal"), puzzles)
+        >>> second = fine.evaluate(fine.load("affine-omniglot"), puzzles)
+        >>> fine.paired_test(first, second).puzzles
+        50
     """
     if len(first.kinds) != len(second.kinds):
         raise FineError(
