@@ -26,8 +26,10 @@ from trial_augmentation import test_sets, trained
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("columns", nargs="+", help="omniglot-shear, extreme-cifar100-rotation, …")
+    parser.add_argument("--model", default="fine")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--parts", default="all", help="of the augmentation; none")
+    parser.add_argument("--unaugmented", type=float, default=0.0, help="share of puzzles")
     parser.add_argument("--same", action="store_true", help="the same puzzles in every epoch")
     parser.add_argument("--conjugate", type=float, default=0.0)
     parser.add_argument("--rate", type=float, default=2e-3)
@@ -43,12 +45,14 @@ def main() -> None:
         epochs=asked.epochs,
         learning_rate=asked.rate,
         augment_images="" if asked.parts == "none" else asked.parts,
+        unaugmented=asked.unaugmented,
         resample_each_epoch=not asked.same,
         conjugate=asked.conjugate,
         seed=asked.seed,
     )
     for column in asked.columns:
-        name = {"column": column, "set": " ".join(asked.set), "count": asked.count}
+        name = {"column": column, "model": asked.model, "unaugmented": asked.unaugmented}
+        name |= {"set": " ".join(asked.set), "count": asked.count}
         name |= {key: getattr(asked, key) for key in ("epochs", "parts", "same", "conjugate")}
         name |= {"rate": asked.rate, "seed": asked.seed}
         done = [json.loads(line) for line in asked.results.read_text().splitlines()]
@@ -57,7 +61,7 @@ def main() -> None:
         source, _, rules = column.rpartition("-")
         task = replace(Task.preset(source, rules=rules), validation=True, test_count=asked.count)
         settings = dict(item.split("=") for item in asked.set)
-        row = name | measure(RunConfig("fine", task, training, settings), asked.count)
+        row = name | measure(RunConfig(asked.model, task, training, settings), asked.count)
         with asked.results.open("a", encoding="utf-8") as file:
             print(json.dumps(row), file=file)
         print(json.dumps(row), flush=True)

@@ -17,6 +17,7 @@ AUGMENTED = [
     Training(augment_images="turns"),
     Training(augment_images="edges+strokes+mask"),
     Training(augment_images="all"),
+    Training(augment_images="all", unaugmented=0.5),
     Training(augment_puzzles=4),
     Training(augment_puzzles=8),
     Training(conjugate=0.5),
@@ -75,6 +76,20 @@ def test_the_share_of_conjugated_puzzles_is_the_one_asked_for(tiny):
     moved = (shown != puzzles.render(range(400)).images).flatten(1).any(1).float().mean()
     spread = 4 * (0.25 * 0.75 / 400) ** 0.5  # four standard deviations
     assert abs(moved - 0.25) < spread
+
+
+@pytest.mark.parametrize("parts", ["all", "turns", "edges+strokes"])
+def test_some_puzzles_stay_as_they_are_and_the_others_become_what_they_always_did(tiny, parts):
+    puzzles = replace(tiny.task, train_count=400).training_puzzles()
+    numbers, plain = np.arange(400), puzzles.render(range(400)).images
+    everything = Feed(puzzles, Training(augment_images=parts), 0, CPU)(numbers).images
+    training = Training(augment_images=parts, unaugmented=0.25)
+    shown = Feed(puzzles, training, 0, CPU)(numbers).images
+    left = (shown == plain).flatten(1).all(1)
+    assert torch.equal(shown[~left], everything[~left])
+    by_chance = (everything == plain).flatten(1).all(1).float().mean()
+    share = 0.25 + 0.75 * by_chance
+    assert abs(left.float().mean() - share) < 4 * (share * (1 - share) / 400) ** 0.5
 
 
 def test_a_cache_holds_the_embeddings_of_the_puzzles(puzzles, tiny):

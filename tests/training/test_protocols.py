@@ -20,6 +20,7 @@ from fine.training import PROTOCOLS, Training
         ({"schedule": "onecycle"}, "did you mean 'one-cycle'"),
         ({"augment_puzzles": 2}, "augment_puzzles is 2: give 1"),
         ({"conjugate": 1.5}, "conjugate is 1.5: give the share"),
+        ({"unaugmented": -0.1}, "unaugmented is -0.1: give the share"),
         ({"augment_images": "edgs"}, "did you mean 'edges'"),
         ({"augment_images": "all+mask"}, "names 'all' and others"),
         ({"seed": 2**40}, "seed is"),

@@ -172,6 +172,7 @@ class TrainingOptions:
     grad_clip: float | None = None
     resample_each_epoch: bool = False
     augment_images: ImageParts = None
+    unaugmented: float | None = None
     augment_puzzles: int | None = None
     conjugate: float | None = None
     test_epochs: tuple[int, ...] | None = None

@@ -174,6 +174,8 @@ def training_words(record: Record, *, conjugate: float = 0.0) -> str:
         words.append(
             f"images augmented by {'all parts' if everything else training.augment_images}"
         )
+        if training.unaugmented:
+            words.append(f"{training.unaugmented:g} of the puzzles left as they are")
     if training.augment_puzzles != Training.augment_puzzles:
         words.append(f"puzzles augmented by {training.augment_puzzles} symmetries")
     if training.conjugate != conjugate:

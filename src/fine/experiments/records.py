@@ -19,6 +19,7 @@ _NOT_OF_A_PROTOCOL = (
     "epochs",
     "resample_each_epoch",
     "augment_images",
+    "unaugmented",
     "augment_puzzles",
     "conjugate",
     "test_epochs",

@@ -1,6 +1,6 @@
 """The paper's models, models since, and ours, all trained alike; not in the paper.
 
-All of them have the same tasks, epochs, new puzzles in each of them, and augmented images. What
+All of them have the same tasks, epochs, new puzzles in each of them, and augmentation. What
 differs is the model, and the learning rate that suits it.
 """
 
@@ -50,15 +50,19 @@ def new_rules(name: str, training: Training, images: str) -> Experiment:
 
 
 def augmented(training: Training) -> Training:
-    """The training of every row: new puzzles in every epoch, over images that are augmented.
+    """The training of every row: new puzzles in every epoch, half of them over augmented images,
+    and half of them conjugated.
 
-    That makes more epochs worth it.
+    That makes more epochs worth it. Drawings help images of another kind, and puzzles that stay as
+    they are help those of the same kind under rules never seen (dev/log.md).
     """
     return replace(
         training,
         epochs=LONGER * training.epochs,
         resample_each_epoch=True,
         augment_images="all",
+        unaugmented=0.5,
+        conjugate=0.5,
     )
 
 

@@ -19,8 +19,9 @@ from fine.rules import RuleSet, Warp
 class Renderer:
     """Renders the specs of one set of images and rules."""
 
-    augmentation: tuple[ImageAugmentation, NDArray[np.uint64]] | None = None
-    """How images are augmented before any rule, and random bits of each puzzle of the batch."""
+    augmentation: tuple[ImageAugmentation, NDArray[np.uint64], NDArray[np.int64]] | None = None
+    """How images are augmented before any rule, random bits of each puzzle of the batch, and the
+    places in the batch of those that are augmented."""
 
     def __init__(self, images: Images, rules: RuleSet, *, device: torch.device | str = "cpu"):
         self.device = torch.device(device)
@@ -28,14 +29,21 @@ class Renderer:
         self.warp = Warp(rules, size=images.pixels.shape[-1], device=self.device)
         self.kinds = torch.from_numpy(ORDERS).to(self.device)
 
-    def augmented(self, augment: ImageAugmentation, bits: NDArray[np.uint64]) -> Self:
+    def augmented(
+        self,
+        augment: ImageAugmentation,
+        bits: NDArray[np.uint64],
+        places: NDArray[np.int64] | None = None,
+    ) -> Self:
         """The same renderer for one batch of puzzles, with 64 random bits of each (b,).
 
-        An image that a puzzle shows several times, such as x' in its choices, is augmented the same
+        ``places`` are those of the puzzles in the batch that are augmented, by default all. An
+        image that a puzzle shows several times, such as x' in its choices, is augmented the same
         way each time.
         """
         renderer = copy.copy(self)
-        renderer.augmentation = augment, bits
+        places = np.arange(len(bits)) if places is None else places
+        renderer.augmentation = augment, bits, places
         return renderer
 
     def __call__(self, specs: NDArray[np.int32]) -> Batch:
@@ -57,11 +65,16 @@ class Renderer:
         elements, numbers = numbers // len(self.pixels), numbers % len(self.pixels)
         images = self.pixels.index_select(0, numbers.flatten())  # much faster than an index
         images = D4.move_each(images, elements.flatten()).float().div_(255)
-        if self.augmentation is not None:
-            augment, puzzles = self.augmentation
-            bits = random_bits(puzzles[:, None], numbers.cpu().numpy())
-            images = augment(images, bits.flatten())
-        return images.unflatten(0, numbers.shape)
+        images = images.unflatten(0, numbers.shape)
+        return images if self.augmentation is None else self._augment(images, numbers)
+
+    def _augment(self, images: Tensor, numbers: Tensor) -> Tensor:
+        """Images (b, n, channels, h, w) with these numbers, augmented as the renderer says."""
+        augment, puzzles, places = self.augmentation
+        where = torch.from_numpy(places).to(images.device)
+        bits = random_bits(puzzles[places, None], numbers[where].cpu().numpy())
+        changed = augment(images[where].flatten(0, 1), bits.flatten())
+        return images.index_copy(0, where, changed.unflatten(0, bits.shape))
 
     def under(self, images: Tensor, rules: Tensor) -> Tensor:  # (b, n, channels, h, w), (b, n)
         """Images, each under its own rule."""

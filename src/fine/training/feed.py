@@ -15,7 +15,8 @@ from fine.randomness import random_below, random_bits, random_uniform
 from fine.training.protocols import Training
 
 # Addresses of random numbers. Those of splits and puzzles are in puzzles/task.py.
-_PUZZLE_SYMMETRY, _CONJUGATED, _CONJUGATING_RULE, _IMAGE_SYMMETRY, _IMAGE_PARTS = 5, 7, 8, 9, 10
+_PUZZLE_SYMMETRY, _CONJUGATED, _CONJUGATING_RULE, _IMAGE_SYMMETRY = 5, 7, 8, 9
+_IMAGE_PARTS, _AUGMENTED = 10, 11
 
 Integers = NDArray[np.int64]
 
@@ -29,11 +30,12 @@ class Feed:
         self.augment = ImageAugmentation(training.image_parts)
 
     def __call__(self, numbers: Integers) -> Batch:
+        augmented = self._augmented(numbers)
         render = self.render
         if self.augment:
             bits = random_bits(*self._address(_IMAGE_PARTS), numbers)
-            render = render.augmented(self.augment, bits)
-        batch = render(self._specs(numbers))
+            render = render.augmented(self.augment, bits, np.flatnonzero(augmented))
+        batch = render(self._specs(numbers, augmented))
         if self.training.augment_puzzles > 1:
             count = self.training.augment_puzzles
             symmetries = random_below(count, *self._address(_PUZZLE_SYMMETRY), numbers)
@@ -46,13 +48,19 @@ class Feed:
             batch = conjugate(batch, self.render.warp, rules)
         return batch
 
-    def _specs(self, numbers: Integers) -> NDArray[np.int32]:
-        """The specs of these puzzles; with `turns`, every image is rotated or mirrored."""
+    def _augmented(self, numbers: Integers) -> NDArray[np.bool_]:
+        """Which of these puzzles have their images augmented."""
+        draws = random_uniform(*self._address(_AUGMENTED), numbers)
+        return draws >= self.training.unaugmented
+
+    def _specs(self, numbers: Integers, augmented: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The specs of these puzzles; with `turns`, augmented images are rotated or mirrored."""
         if TURNS not in self.training.image_parts:
             return self.puzzles.specs[numbers]
         images = np.arange(3)  # x, x' and x''
         address = self._address(_IMAGE_SYMMETRY)
         symmetries = random_below(len(DRAWN), *address, numbers[:, None], images)
+        symmetries[~augmented] = DRAWN.tolist().index(0)  # as they are
         return augment_images(self.puzzles, numbers, symmetries)
 
     def _address(self, use: int) -> tuple[int, int, int]:

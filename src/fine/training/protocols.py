@@ -36,6 +36,8 @@ class Training:
     augment_images: str | bool = ""
     """Augment every image of a puzzle at random before any rule: turns (rotations and mirrors;
     True means these alone), or other parts joined by +, such as edges+mask+frame, or all."""
+    unaugmented: float = 0.0
+    """Share of the puzzles whose images are shown as they are, whatever augment_images says."""
     augment_puzzles: int = 1
     """Symmetries by which a puzzle is moved each time: 1 none, 4 rotations, 8 also mirrors."""
     conjugate: float = 0.0
@@ -72,6 +74,11 @@ class Training:
                 raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")
         if self.seed >= 2**32:
             raise FineError(f"seed is {self.seed}: give one below 2³², {2**32:,}")
+        if not 0 <= self.unaugmented <= 1:
+            raise FineError(
+                f"unaugmented is {self.unaugmented}: give the share of puzzles whose images are "
+                "not augmented, 0 to 1"
+            )
         if not 0 <= self.conjugate <= 1:
             raise FineError(
                 f"conjugate is {self.conjugate}: give the share of puzzles to show under a rule, "
