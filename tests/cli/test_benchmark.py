@@ -37,6 +37,20 @@ def test_a_benchmark_speaks_json(fine, data):
     assert said["rows"][0]["right"] == said["rows"][0]["right_alone"]
 
 
+@pytest.mark.slow
+def test_a_run_of_any_model_can_answer(fine, data, tmp_path):
+    run = tmp_path / "vit"
+    small = ("--epochs", 1, "--train-count", 64, "--test-count", 10)
+    done = fine("train", "--task", "glyphs", "--model", "vit", *small, "--out", run)
+    assert done.code == 0, done.err
+    done = fine("benchmark", "folder", "--data", data, "--model", run, "--results", tmp_path)
+    assert done.code == 0, done.err
+    assert "the network alone" in done.out and "1 records written" in done.out
+    (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
+    record = json.loads(file.read_text())
+    assert record["model"] == "vit" and record["right"] == record["right_alone"]
+
+
 def test_arc_tasks_are_printed(fine, tmp_path):
     grids = [[[1, 2], [0, 3]], [[4, 0], [5, 6]]]
     pairs = [{"input": grid, "output": grid[::-1]} for grid in grids]

@@ -5,11 +5,12 @@
     outcome.rows()                       # right answers by concept and parameter, with intervals
 
 puzzles.py says what a puzzle of a benchmark is, kiva.py and folder.py read them, running.py has
-them solved, records.py knows what others reported. arc.py is apart: its answers are grids, and
-there is nothing to choose from.
+them solved, choosing.py by models of any kind, records.py knows what others reported. arc.py is
+apart: its answers are grids, and there is nothing to choose from.
 """
 
 from fine.benchmarks.arc import ArcOutcome, ArcTask, read_arc, solve_arc
+from fine.benchmarks.choosing import Chooser, load_any
 from fine.benchmarks.folder import read_folder
 from fine.benchmarks.kiva import read_kiva
 from fine.benchmarks.puzzles import BenchmarkPuzzle
@@ -21,6 +22,8 @@ __all__ = [
     "BenchmarkOutcome",
     "BenchmarkPuzzle",
     "BenchmarkRow",
+    "Chooser",
+    "load_any",
     "read_arc",
     "read_folder",
     "read_kiva",

@@ -11,6 +11,8 @@ from fine.benchmarks import (
     BenchmarkOutcome,
     BenchmarkPuzzle,
     BenchmarkRow,
+    Chooser,
+    load_any,
     read_arc,
     read_folder,
     read_kiva,
@@ -78,21 +80,22 @@ class Benchmark:
     def _model(self) -> str:
         return self.model or DEFAULT
 
-    def _content(self, count: int) -> dict[str, Any]:
+    def _content(self, count: int, *, verified: bool) -> dict[str, Any]:
         content = {"benchmark": self.name, "model": self._model, "puzzles": count}
-        return {**content, "verified": not self.model_only, "provenance": provenance()}
+        return {**content, "verified": verified, "provenance": provenance()}
 
     def _run_puzzles(self) -> dict[str, Any]:
         puzzles = _first(READERS[self.name](self.data), self.each)
-        model = load(self._model)
-        outcome = run_benchmark(model, puzzles, verify=not self.model_only)
+        model = load_any(self._model)
+        verified = not (self.model_only or isinstance(model, Chooser))
+        outcome = run_benchmark(model, puzzles, verify=verified)
         rows = outcome.rows()
         if not self.json:
-            self._show(rows)
+            self._show(rows, verified=verified)
         self._record(rows)
         records = [vars(record) for record in RECORDS if record.benchmark == self.name]
         return {
-            **self._content(len(puzzles)),
+            **self._content(len(puzzles), verified=verified),
             "rows": [row.as_json() for row in rows],
             "records": records,
             "missed": _missed(outcome),
@@ -117,7 +120,7 @@ class Benchmark:
         if not self.json:
             say(f"{len(records)} records written to {ledger.folder}; `fine report` shows them")
 
-    def _show(self, rows: list[BenchmarkRow]) -> None:
+    def _show(self, rows: list[BenchmarkRow], *, verified: bool) -> None:
         table = Table(box=None, pad_edge=False)
         table.add_column("concept", no_wrap=True)
         for name in ("n", "right", "95 % interval", "network alone", "chance"):
@@ -133,7 +136,7 @@ class Benchmark:
                 f"{row.chance:.1%}",
             )
         console.print(table)
-        how = "the network alone" if self.model_only else "with rules checked on the pixels"
+        how = "with rules checked on the pixels" if verified else "the network alone"
         say("", f"{self.name}, {self._model}, {how}")
         for other in OTHERS.get(self.name, ()):
             say(f"{other}: {_reported(self.name, other, rows)}")
@@ -166,7 +169,8 @@ class Benchmark:
             {"task": one.task.name, "rule": one.rule, "exact": one.exact, "exact_alone": two.exact}
             for one, two in outcomes
         ]
-        return {**self._content(len(geometric)), "tasks": len(tasks), "exact": exact, "rows": rows}
+        content = self._content(len(geometric), verified=not self.model_only)
+        return {**content, "tasks": len(tasks), "exact": exact, "rows": rows}
 
 
 def _first(puzzles: list[BenchmarkPuzzle], each: int | None) -> list[BenchmarkPuzzle]:

@@ -146,7 +146,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     share, spread = successes / trials, Z * Z / trials
     centre = (share + spread / 2) / (1 + spread)
     half = Z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
-    return centre - half, centre + half
+    return max(0.0, centre - half), min(1.0, centre + half)  # but for rounding
 
 
 @torch.no_grad()

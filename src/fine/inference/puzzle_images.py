@@ -7,7 +7,7 @@ puzzle.prepared(model)                         # (5, channels, size, size), as t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -19,6 +19,16 @@ from fine.models.paper import FINE
 
 Hints = Source | Sequence[Source]
 """An image, a tensor of b images, or a sequence of either, one for each hint."""
+
+
+class Viewer(Protocol):
+    """What sees images of a size, in grey or in colour, such as any `FINE`."""
+
+    @property
+    def channels(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
 
 
 class PuzzleImages(NamedTuple):
@@ -80,7 +90,7 @@ class ReadPuzzle:
         rest = len(self.images) - 2 * self.hints
         return [2 * (n // 2) for n in range(2 * self.hints)] + [2 * self.hints] * rest
 
-    def sized(self, model: FINE) -> Tensor:  # (n, channels, size, size)
+    def sized(self, model: Viewer) -> Tensor:  # (n, channels, size, size)
         """The images in a model's size and channels, to be `fitted` with those of other puzzles."""
         return _in_one(self.padded(), model)
 
@@ -113,12 +123,18 @@ def prepared(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels,
 def fitted(model: FINE, images: Tensor, plain: Sequence[int] = (0, 2)) -> Tensor:
     """Puzzles (b, n, channels, h, w) as the model sees them: (b, n, channels, size, size).
 
-    That is in its size and channels, and with bright ink on black where there is paper. ``plain``
-    are the places of the images to which no rule has been applied.
+    ``plain`` are the places of the images to which no rule has been applied.
     """
     check_sees_images(model)
-    device = next(model.parameters()).device
-    sized = _sized(images.flatten(0, 1).to(device), model).unflatten(0, images.shape[:2])
+    return viewed(images.to(next(model.parameters()).device), plain, model)
+
+
+def viewed(images: Tensor, plain: Sequence[int], model: Viewer) -> Tensor:
+    """Puzzles (b, n, channels, h, w) in a model's size and channels: (b, n, channels, size, size).
+
+    Where there is paper, ink becomes bright on black.
+    """
+    sized = _sized(images.flatten(0, 1), model).unflatten(0, images.shape[:2])
     # Models of colour images have learned from photographs, where a white wall is no paper.
     return bright_ink(sized, plain, everywhere=model.channels == 3)
 
@@ -136,11 +152,11 @@ def read_all(model: FINE, sources: Sequence[Source]) -> Tensor:  # (n, channels,
     return _in_one(squared(read_images(sources)), model)
 
 
-def _in_one(squares: Sequence[Tensor], model: FINE) -> Tensor:  # (n, channels, size, size)
+def _in_one(squares: Sequence[Tensor], model: Viewer) -> Tensor:  # (n, channels, size, size)
     return torch.cat([_sized(image[None], model) for image in squares])
 
 
-def _sized(images: Tensor, model: FINE) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)
+def _sized(images: Tensor, model: Viewer) -> Tensor:  # (n, any, h, w) -> (n, channels, size, size)
     sized = resized(images, model.size)
     if sized.shape[1] == model.channels:
         return sized

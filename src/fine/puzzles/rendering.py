@@ -66,10 +66,8 @@ class Renderer:
         images = self.pixels.index_select(0, numbers.flatten())  # much faster than an index
         images = D4.move_each(images, elements.flatten()).float().div_(255)
         images = images.unflatten(0, numbers.shape)
-        return images if self.augmentation is None else self._augment(images, numbers)
-
-    def _augment(self, images: Tensor, numbers: Tensor) -> Tensor:
-        """Images (b, n, channels, h, w) with these numbers, augmented as the renderer says."""
+        if self.augmentation is None:
+            return images
         augment, puzzles, places = self.augmentation
         where = torch.from_numpy(places).to(images.device)
         bits = random_bits(puzzles[places, None], numbers[where].cpu().numpy())
