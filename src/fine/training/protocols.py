@@ -74,10 +74,15 @@ class Training:
                 raise FineError(f"{name} is {getattr(self, name)}: give at least {least}")
         if self.seed >= 2**32:
             raise FineError(f"seed is {self.seed}: give one below 2³², {2**32:,}")
-        if not 0 <= self.unaugmented <= 1:
+        if not 0 <= self.unaugmented < 1:
             raise FineError(
                 f"unaugmented is {self.unaugmented}: give the share of puzzles whose images are "
-                "not augmented, 0 to 1"
+                "not augmented, 0 or more and less than 1"
+            )
+        if self.unaugmented and not self.augment_images:
+            raise FineError(
+                f"unaugmented is {self.unaugmented}, but no image is augmented: give augment_images "
+                "too, such as all, or leave it out"
             )
         if not 0 <= self.conjugate <= 1:
             raise FineError(
