@@ -90,7 +90,7 @@ def commands() -> list:
     """Every `fine …` in the docs: indented, or between backquotes."""
     found = {}
     for page in [*PAGES, CONTRIBUTING, ROOT / "SECURITY.md"]:
-        text = BLOCK.sub("", text_of(page))
+        text = BLOCK.sub("", text_of(page)).replace("\\\n", "")  # lines that go on
         indented = re.findall(r"^    (fine [^#\n]*)", text, re.MULTILINE)
         for command in [*indented, *re.findall(r"`(fine [a-z][^`]*)`", text)]:
             words = shlex.split(command)
