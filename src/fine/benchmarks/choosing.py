@@ -46,6 +46,8 @@ def load_any(name: str) -> FINE | Chooser:
     network, config = run.load(), run.config()
     if isinstance(network, FINE):
         return load(name)  # with its calibration
+    if config.task.shows_strings:
+        raise FineError(f"{name} reads strings, not images: give a run that was trained on images")
     return Chooser(network.eval(), channels=config.channels, size=config.task.size)
 
 
@@ -69,8 +71,8 @@ def _seen(puzzle: BenchmarkPuzzle, chooser: Chooser) -> Tensor:  # (7, channels,
     read = ReadPuzzle.read(puzzle.x, puzzle.y, puzzle.new, puzzle.choices)
     if read.hints > 1 or len(puzzle.choices) > CHOICES:
         raise FineError(
-            f"{puzzle.name} has {read.hints} hints and {len(puzzle.choices)} choices: a model that "
-            f"composes no functions takes one hint and at most {CHOICES} choices"
+            f"{puzzle.name} (hints: {read.hints}, choices: {len(puzzle.choices)}) is not for this "
+            f"model: one that composes no functions takes one hint and at most {CHOICES} choices"
         )
     images = viewed(read.sized(chooser)[None], read.plain, chooser)[0]
     return torch.cat((images, *[images[1:2]] * (CHOICES - len(puzzle.choices))))
