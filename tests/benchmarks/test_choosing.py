@@ -71,7 +71,10 @@ def test_puzzles_with_as_many_choices_as_in_training_are_shown_as_they_are(files
 
 def test_more_hints_or_choices_than_a_sequence_has_places_for_are_refused(files):
     chooser = Chooser(Brightest(), channels=1, size=32)
-    for puzzle, said in ((made(files, "ab", hints=2), "hints: 2"), (made(files, "abcda"), "choices: 5")):
+    for puzzle, said in (
+        (made(files, "ab", hints=2), "hints: 2"),
+        (made(files, "abcda"), "choices: 5"),
+    ):
         with pytest.raises(FineError, match=said):
             run_benchmark(chooser, [puzzle])
 

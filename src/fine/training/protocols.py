@@ -81,8 +81,8 @@ class Training:
             )
         if self.unaugmented and not self.augment_images:
             raise FineError(
-                f"unaugmented is {self.unaugmented}, but no image is augmented: give augment_images "
-                "too, such as all, or leave it out"
+                f"unaugmented is {self.unaugmented}, but no image is augmented: give "
+                "augment_images too, such as all, or leave it out"
             )
         if not 0 <= self.conjugate <= 1:
             raise FineError(
