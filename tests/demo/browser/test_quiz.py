@@ -54,3 +54,18 @@ def test_a_choice_that_did_not_arrive_can_be_made_again(failing_page):
     page.wait_for_selector("#next:visible")
     assert "you" in page.locator("#options .note").nth(1).inner_text()
     assert page.locator("#trouble").is_hidden()
+
+
+def test_an_answer_to_another_question_does_not_hide_what_failed(failing_page):
+    page = failing_page("/#quiz", "**/api/puzzles/**")
+    page.wait_for_selector("#play[aria-busy=false]", state="attached")
+    held = []
+    page.route("**/api/play", lambda route: held.append(route))
+    with page.expect_request("**/api/play"):
+        page.evaluate("document.getElementById('again').click()")
+    page.keyboard.press("1")
+    page.wait_for_selector("#trouble:visible")
+    with page.expect_response("**/api/play"):
+        held[0].continue_()
+    page.wait_for_selector("#play[aria-busy=false]", state="attached")
+    assert page.locator("#trouble").is_visible()

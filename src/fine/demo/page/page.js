@@ -7,12 +7,16 @@ import { Quiz } from "./quiz.js";
 import { Yours } from "./yours.js";
 
 const trouble = {
+  failures: 0,
   async around(action) {
+    const before = this.failures;
     try {
       await action();
-      get("trouble").hidden = true;
+      // What failed meanwhile, beside this action, is still to be read.
+      if (this.failures === before) get("trouble").hidden = true;
     } catch (problem) {
       if (!(problem instanceof Refused)) throw problem;
+      this.failures += 1;
       say(problem.message);
     }
   },
@@ -65,18 +69,20 @@ await trouble.around(async () => {
   const play = new Play(about, settings, trouble), quiz = new Quiz(about, settings, trouble);
   fill(get("model"), about.models.map(({ name }) => [name, name]), settings.model);
   fill(get("source"), about.sources.map(({ name, title }) => [name, title]), settings.source);
-  let quizFor = null;
-  const startQuiz = async () => {
-    if (quizFor === `${settings.model} ${settings.source}`) return;
-    quizFor = `${settings.model} ${settings.source}`;
-    await quiz.start();
+  let quizFor = null, quizStarted = null;
+  const startQuiz = () => {
+    const wanted = `${settings.model} ${settings.source}`;
+    if (quizFor !== wanted) {
+      quizFor = wanted;
+      quizStarted = quiz.start();
+    }
+    return quizStarted;
   };
   const changed = async () => {
     Object.assign(settings, { model: get("model").value, source: get("source").value });
     // Drawings are shown dark on light, as on paper; photographs are shown as they are.
     const colour = about.sources.find(({ name }) => name === settings.source).colour;
     document.body.classList.toggle("ink", !colour);
-    quizFor = null;
     document.body.classList.add("busy"); // thousands of photographs take a few seconds, once
     if (!get("quiz").hidden) await startQuiz();
     await play.start();

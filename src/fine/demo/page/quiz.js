@@ -25,7 +25,9 @@ export class Quiz {
     await this.trouble.around(async () => {
       const { model, source } = this.settings;
       const path = `api/puzzles/${source}/${Math.floor(Math.random() * this.about.puzzles)}`;
+      this.path = path;
       const puzzle = await ask(`${path}?model=${encodeURIComponent(model)}`);
+      if (this.path !== path) return; // another puzzle was asked for meanwhile
       for (const name of ["x", "y", "new"]) get(`quiz-${name}`).src = puzzle[name];
       get("options").replaceChildren(...puzzle.choices.map(
         (choice, place) => this.option(choice, place)));
@@ -34,7 +36,7 @@ export class Quiz {
       if (focused) get("options").querySelector("button").focus({ preventScroll: true });
       const keys = ["1", "2", "3", "4"].flatMap((key) => [" ", make("kbd", "", key)]);
       get("result").replaceChildren("Pick one", make("span", "by-key", ", or press", ...keys), ".");
-      Object.assign(this, { path, open: true });
+      this.open = true;
     });
   }
 
