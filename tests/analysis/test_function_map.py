@@ -37,6 +37,7 @@ def test_a_map_is_the_same_every_time_and_keeps_families_together(task):
     assert torch.equal(y, made.y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fine-nice", "fine-mlp"])
 def test_the_papers_models_have_maps(name, task):
     model = make_model(name, channels=1, size=32)

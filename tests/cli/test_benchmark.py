@@ -61,6 +61,7 @@ def test_arc_tasks_are_printed(fine, tmp_path):
     assert "1 of 1 tasks are one turn or mirror" in done.out and "top-bottom" in done.out
 
 
+@pytest.mark.slow
 def test_results_go_to_the_ledger_and_to_the_report(fine, data, tmp_path):
     done = fine("benchmark", "folder", "--data", data, "--results", tmp_path)
     assert done.code == 0 and "1 records written" in done.out

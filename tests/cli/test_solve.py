@@ -19,6 +19,7 @@ def files(workplace) -> list[Path]:
     return sorted(folder.rglob("*.png"))[:5]
 
 
+@pytest.mark.slow
 def test_every_file_is_read_once_whatever_is_asked_about_it(fine, files, monkeypatch):
     opened: Counter[str] = Counter()
     read = reading._read
@@ -57,6 +58,7 @@ def hostile_files(files) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_names_of_files_cannot_write_to_the_terminal(fine, hostile_files):
     code, out, err = fine("solve", *hostile_files)
     assert code == 0 and not err and "two answer: B, lines.png" in out
@@ -65,6 +67,7 @@ def test_names_of_files_cannot_write_to_the_terminal(fine, hostile_files):
     assert "[bold]x[].png" in out and "[link=https:example.org]x.png" in out
 
 
+@pytest.mark.slow
 def test_names_of_files_are_in_the_json_as_they_are(fine, hostile_files):
     for path in (hostile_files[2], *hostile_files[-2:]):
         code, out, err = fine("solve", *hostile_files[:3], path, path, "--json")

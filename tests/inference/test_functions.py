@@ -222,6 +222,7 @@ def test_the_residual_of_several_hints_is_that_of_all_together(images):
     assert apart.min() < together.item() <= 1  # three hints are harder to explain than the easiest
 
 
+@pytest.mark.slow
 def test_choices_may_come_one_at_a_time(images):
     f = function(images[0], images[1], model=make())
     assert f.choose(images[2], iter(images[3:5])) == f.choose(images[2], list(images[3:5]))

@@ -32,6 +32,7 @@ def test_an_oracle_with_the_wrong_rules_does_not():
 STRINGS = ["strings", "strings-longer", "strings-letters", "strings-permuted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRINGS)
 def test_the_oracle_of_strings_solves_them(name):
     puzzles = replace(Task.preset(name, rules="all"), test_count=1_000).test_puzzles()

@@ -68,6 +68,7 @@ def test_a_stretch_that_is_nearly_a_scaling_is_a_stretch(letters):
     assert rule.parameters == pytest.approx((0.7239, 0.7087), rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letters", ["Rk", "&5", "PJ"])
 def test_a_tiny_drawing_without_averaging_is_scaled_and_not_deformed(letters):
     x = drawing(53, 80, letters)
