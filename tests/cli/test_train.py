@@ -361,3 +361,14 @@ def test_a_limit_on_the_size_of_files_is_reported_in_one_line(warm_python):
     assert done.stderr.startswith("error: could not write run/state.safetensors")
     assert "File too large" in done.stderr
     assert sorted(contents(Path("run"))) == ["config.json"]
+
+
+@pytest.mark.parametrize(
+    ("task", "rules"),
+    [("glyphs", "affine"), ("strings", "all"), ("universal", "universal"), ("folder:x", "affine")],
+)
+def test_a_task_has_rules_of_its_own(fine, started, task, rules):
+    fine("train", "--task", task)
+    [(folder, config)] = started.items()
+    assert config.task.rules == rules
+    assert folder.name == f"{task.replace(':', '-')}-{rules}-fine-0"

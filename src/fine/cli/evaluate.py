@@ -17,13 +17,12 @@ from fine.distributed import ProcessGroup
 from fine.drawing import draw_evaluation, sheet_format
 from fine.errors import FineError
 from fine.evaluation import Evaluation, evaluate, paired_test
-from fine.images.strings import are_strings
 from fine.io.files import write_json
 from fine.models.oracle import LIMITS
 from fine.models.variant_solver import VariantSolver
 from fine.pretrained import holds_run, load, names, trained_on
 from fine.puzzles import KINDS, Puzzles
-from fine.puzzles.task import Task
+from fine.puzzles.task import Task, usual_rules
 from fine.puzzles.variants import PLAIN, Variant
 from fine.training.run import Run
 
@@ -134,13 +133,13 @@ class Evaluate:
         if task is None:
             if not self.task:
                 raise FineError(f"{self.source} does not say what it was trained on: give --task")
-            return Task.preset(self.task, rules=self.rules or "affine")
+            return Task.preset(self.task, rules=self.rules or usual_rules(self.task))
         return task
 
     def _limit(self) -> tuple[nn.Module, Puzzles, Variant]:
         """What needs no training, and the puzzles of the task it is given."""
-        rules = self.rules or ("all" if are_strings(self.task) else "affine")
-        task = Task.preset(self.task or "glyphs", rules=rules)
+        name = self.task or "glyphs"
+        task = Task.preset(name, rules=self.rules or usual_rules(name))
         variant = self.variant.make()
         puzzles = self._puzzles(task, variant)
         return LIMITS[self.source](puzzles.rules, task.size), puzzles, variant

@@ -51,12 +51,16 @@ TaskName = Annotated[
         "subfolder for each class.",
     ),
 ]
-Rules = Annotated[
+_RULES = (
+    f"{field_docstrings(Task)['rules']} Families: {', '.join(map(_family, FAMILIES))}; of "
+    f"strings: {', '.join(STRING_FAMILIES)}."
+)
+Rules = Annotated[str, tyro.conf.arg(metavar="RULES", help=_RULES)]
+RulesOfTask = Annotated[
     str,
     tyro.conf.arg(
         metavar="RULES",
-        help=f"{field_docstrings(Task)['rules']} Families: {', '.join(map(_family, FAMILIES))}; of "
-        f"strings: {', '.join(STRING_FAMILIES)}.",
+        help=f"{_RULES} (default: the task's: affine, universal for universal, all for strings)",
     ),
 ]
 ModelName = Annotated[

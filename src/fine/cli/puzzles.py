@@ -8,7 +8,7 @@ import tyro
 from rich.table import Table
 
 from fine.cli.arguments import options
-from fine.cli.options import DataRoot, Rules, ShownVariant, TaskName
+from fine.cli.options import DataRoot, RulesOfTask, ShownVariant, TaskName
 from fine.cli.terminal import console, say
 from fine.drawing import draw_sheet, show
 from fine.drawing.variants import draw_variants, show_variants
@@ -16,7 +16,7 @@ from fine.errors import FineError
 from fine.exchange import export_puzzles
 from fine.exchange.formats import HUB
 from fine.puzzles import Puzzles
-from fine.puzzles.task import Task
+from fine.puzzles.task import Task, usual_rules
 from fine.puzzles.variants import PLAIN, Variant, VariantPuzzles
 from fine.rules import rule_set
 
@@ -29,7 +29,7 @@ class ShowPuzzles:
     """Show puzzles in the terminal, or draw them to a file."""
 
     task: TaskName = "glyphs"
-    rules: Rules = "affine"
+    rules: RulesOfTask = ""
     distractors: str = Task.distractors
     count: int = 4
     """How many puzzles."""
@@ -66,7 +66,7 @@ class ShowPuzzles:
             )
         end = self.start + self.count
         task = replace(
-            Task.preset(self.task, rules=self.rules),
+            Task.preset(self.task, rules=self.rules or usual_rules(self.task)),
             size=self.size,
             distractors=self.distractors,
             data_root=self.data_root,

@@ -16,7 +16,7 @@ from fine.cli.options import (
     MachineOptions,
     ModelName,
     ModelOptions,
-    Rules,
+    RulesOfTask,
     TaskName,
     TaskOptions,
     TrainingOptions,
@@ -26,7 +26,7 @@ from fine.cli.scores import print_evaluation
 from fine.cli.terminal import console, say
 from fine.continual import ContinualConfig
 from fine.models.string_encoder import STRING_SETTINGS
-from fine.puzzles.task import Task
+from fine.puzzles.task import Task, usual_rules
 from fine.puzzles.variants import PLAIN
 from fine.training import resume, train
 from fine.training.api import other_threads
@@ -51,7 +51,7 @@ class Train:
     """Train a model on puzzles, then test it on images it has never seen."""
 
     task: TaskName = "glyphs"
-    rules: Rules = "affine"
+    rules: RulesOfTask = ""
     model: ModelName = "fine"
     epochs: int | None = None
     seed: int = 0
@@ -89,7 +89,8 @@ class Train:
 
     def config(self) -> RunConfig:
         """The run that is asked for."""
-        task = replace(Task.preset(self.task, rules=self.rules), **given(self.puzzles, Task))
+        rules = self.rules or usual_rules(self.task)
+        task = replace(Task.preset(self.task, rules=rules), **given(self.puzzles, Task))
         training = self.training.make(epochs=self.epochs, strings=task.shows_strings)
         usual = STRING_SETTINGS if task.shows_strings and self.model == "fine" else {}
         config = RunConfig(
@@ -106,7 +107,8 @@ class Train:
 
     def _free_folder(self) -> Path:
         """runs/TASK-RULES-MODEL-SEED, or the first of …-2, …-3 that holds no run."""
-        name = f"{self.task}-{self.rules}-{self.model}-{self.seed}"
+        rules = self.rules or usual_rules(self.task)
+        name = f"{self.task}-{rules}-{self.model}-{self.seed}"
         name = name.replace("/", "-").replace(":", "-")
         suffixes = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
         folders = (Path("runs") / f"{name}{suffix}" for suffix in suffixes)

@@ -241,6 +241,8 @@ def _address(seed: int, use: int) -> int:
     return seed * 16 + use
 
 
+_STRINGS = Task(images="strings", rules="all", train_classes=2_000, test_count=5_000)
+
 PRESETS: dict[str, Task] = {
     "glyphs": Task(images="glyphs", train_classes=200, test_classes=200, test_count=5_000),
     "omniglot": Task(images="omniglot", train_classes=100, test_classes=800),
@@ -275,6 +277,7 @@ PRESETS: dict[str, Task] = {
     ),
     "universal": Task(
         images="glyphs+omniglot+cifar100+cutouts",
+        rules="universal",
         distractors="any+near",
         train_classes=1_600,
         test_count=5_000,
@@ -282,24 +285,20 @@ PRESETS: dict[str, Task] = {
     ),
     "universal-colour": Task(
         images="glyphs+omniglot+cifar100+cutouts",
+        rules="universal",
         distractors="any+near",
         train_classes=1_600,
         test_count=5_000,
         channels=3,
     ),
-    "strings": Task(images="strings", train_classes=2_000, test_classes=2_000, test_count=5_000),
-    "strings-longer": Task(
-        images="strings", test_images="strings-longer", train_classes=2_000, test_count=5_000
-    ),
-    "strings-letters": Task(
-        images="strings", test_images="strings-letters", train_classes=2_000, test_count=5_000
-    ),
-    "strings-permuted": Task(
-        images="strings",
-        test_rules="permuted",
-        train_classes=2_000,
-        test_classes=2_000,
-        test_count=5_000,
-    ),
+    "strings": replace(_STRINGS, test_classes=2_000),
+    "strings-longer": replace(_STRINGS, test_images="strings-longer"),
+    "strings-letters": replace(_STRINGS, test_images="strings-letters"),
+    "strings-permuted": replace(_STRINGS, test_rules="permuted", test_classes=2_000),
 }
 """Tasks by name. The extreme ones train on the seen rules and test on the unseen ones."""
+
+
+def usual_rules(name: str) -> str:
+    """The rules of the task called ``name`` where none are asked for."""
+    return PRESETS[name].rules if name in PRESETS else Task.rules
