@@ -60,7 +60,7 @@ def test_a_function_from_a_file_does_the_same(photos, tmp_path):
 
 def test_what_no_rule_explains_is_not_applied(photos, tmp_path):
     poor = RuleFunction(Registered(MIRROR.rule.rule, ((0, 0),), 0.6))
-    with pytest.raises(FineError, match="residual of 60 %"):
+    with pytest.raises(FineError, match="residual of 60%"):
         poor.apply(photos, tmp_path / "done")
     assert not (tmp_path / "done").exists()
 

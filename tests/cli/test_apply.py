@@ -116,7 +116,12 @@ def test_json_says_all_of_it(photos, fine, found):
     [
         (
             {"residual": 0.43},
-            "no known rule explains the example: rotation 90.0° ± 0.2",
+            "no known rule explains the example: the nearest, rotation 90.0° ± 0.2, leaves a "
+            "residual of 43%;",
+        ),
+        (
+            {"residual": 0.97},
+            "no known rule explains the example: the nearest leaves a residual of 97%;",
         ),
         ({"ambiguous": True, "reason": "x explains it as well"}, "leaves open which rule it is"),
     ],

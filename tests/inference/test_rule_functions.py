@@ -229,14 +229,14 @@ def test_a_missing_file_is_told(tmp_path):
 @pytest.mark.slow
 def test_what_no_rule_explains_is_refused_with_the_number_and_done_on_request():
     x, y = photograph(48, 48, seed=1), photograph(48, 48, seed=2)
-    with pytest.raises(FineError, match=r"no known rule explains .* leaves a residual of \d+ %"):
+    with pytest.raises(FineError, match=r"no known rule explains .* leaves a residual of \d+%"):
         fine.function(x, y)
 
 
 def test_a_rule_that_does_not_explain_is_drawn_on_request_only(image):
     f = known(("rotation", (30.0,)))
     doubtful = replace(f, rule=replace(f.rule, residual=0.42))
-    with pytest.raises(FineError, match=r"leaves a residual of 42 %"):
+    with pytest.raises(FineError, match=r"leaves a residual of 42%"):
         doubtful.draw(image)
     with pytest.raises(FineError, match="no known rule"):
         doubtful.remap(20, 30)

@@ -131,9 +131,8 @@ class Apply:
             return
         if not found.explains:
             raise FineError(
-                f"no known rule explains the example: {found} is the nearest, and leaves a "
-                f"residual of {found.residual:.0%}; give a better example, or --anyway to apply "
-                "it as far as it goes"
+                f"no known rule explains the example: {found.shortfall}; give a better example, "
+                "or --anyway to apply it as far as it goes"
             )
         raise FineError(
             f"the example leaves open which rule it is: {found}, but {found.reason}; give another "

@@ -272,9 +272,8 @@ def load_function(path: str | os.PathLike[str]) -> RuleFunction:
 def refusal(found: Registered) -> FineError:
     """The refusal of an example that no rule explains."""
     return FineError(
-        f"no known rule explains this example: the nearest, '{found}', leaves a residual of "
-        f"{100 * found.residual:.0f} %; give another example, or anyway=True to apply it as far as "
-        "it goes"
+        f"no known rule explains this example: {found.shortfall}; give another example, or "
+        "anyway=True to apply it as far as it goes"
     )
 
 

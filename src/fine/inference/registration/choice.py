@@ -27,6 +27,8 @@ from fine.rules.rule_map import RuleMap
 
 EXPLAINED = 0.10
 """The largest residual of a pair that counts as explained."""
+USELESS = 0.90
+"""A rule that leaves more than this residual is not worth naming."""
 AS_GOOD, NOISE = 0.15, 0.0005
 """A simpler rule is taken if its loss is higher by at most this part for each parameter that it has
 less, and NOISE."""
@@ -131,6 +133,12 @@ class Registered:
     def sure(self) -> bool:
         """Whether the rule explains the pairs and no other does."""
         return self.explains and not self.ambiguous
+
+    @property
+    def shortfall(self) -> str:
+        """What an example that no rule explains is refused with."""
+        name = "" if self.residual > USELESS else f", {self},"
+        return f"the nearest{name} leaves a residual of {self.residual:.0%}"
 
     def __str__(self) -> str:
         return in_words(self.rule.rules, self.errors)
