@@ -6,10 +6,11 @@ from unittest.mock import patch
 import pytest
 import torch
 
+from fine.benchmarks import benchmark_names, read_benchmark
 from fine.errors import FineError
 from fine.images import load_images
 from fine.models import MODELS, make_model
-from fine.plugins import GROUPS, load_plugins, plugin_names
+from fine.plugins import plugin_names
 from fine.puzzles.task import Task
 from fine.rules import FAMILIES, rule_set
 from support.plugins import install
@@ -52,6 +53,17 @@ def small(*, size, data_root):
 
 def broken(*, size, data_root):
     raise OSError("no such camera")
+"""
+
+BENCHMARKS = """
+from fine.benchmarks import BenchmarkPuzzle
+
+def read(path):
+    x, y, new, *choices = (path / name for name in "xynab")
+    return [BenchmarkPuzzle("one", "", "", (x,), (y,), new, tuple(choices), 1)]
+
+def broken(path):
+    return ["a puzzle"]
 """
 
 
@@ -133,8 +145,26 @@ def test_a_built_in_name_comes_first(folder):
     assert type(make_model("esbn", channels=1, size=32)).__name__ == "ESBN"
 
 
-def test_all_plugins_of_a_group_can_be_loaded(folder):
+def test_a_benchmark_is_read(folder, tmp_path):
     install(
-        folder, "pack_h", source="SCORE = 3", entries={"fine.benchmarks": "mine = pack_h:SCORE"}
+        folder,
+        "pack_h",
+        source=BENCHMARKS,
+        entries={"fine.benchmarks": "pairs = pack_h:read\nbroken = pack_h:broken"},
     )
-    assert load_plugins("fine.benchmarks") == {"mine": 3} and "fine.benchmarks" in GROUPS
+    assert benchmark_names() == ["kiva", "folder", "broken", "pairs"]
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in "xynab":
+        (data / name).touch()
+    [puzzle] = read_benchmark("pairs", data)
+    assert puzzle.choices == (data / "a", data / "b") and puzzle.answer == 1
+    (data / "b").unlink()
+    with pytest.raises(FineError, match=r"one: .*b is missing"):
+        read_benchmark("pairs", data)
+    with pytest.raises(FineError, match=r"'broken' of the package pack_h 1.0 .*expected Benchmark"):
+        read_benchmark("broken", data)
+    with pytest.raises(FineError, match=r"'pairs' of the package pack_h 1.0 .*TypeError"):
+        read_benchmark("pairs", None)
+    with pytest.raises(FineError, match="unknown benchmark 'pears': did you mean 'pairs'"):
+        read_benchmark("pears", data)

@@ -80,9 +80,3 @@ def find_plugin(group: str, name: str) -> Plugin | None:
             f"{packages} both have a {GROUPS[group]} called '{name}': uninstall one of them"
         )
     return found[0] if found else None
-
-
-def load_plugins(group: str) -> dict[str, Any]:
-    """Everything that packages announce in a group, imported, by name."""
-    found = [(name, find_plugin(group, name)) for name in plugin_names(group)]
-    return {name: plugin.load() for name, plugin in found if plugin is not None}

@@ -1,4 +1,4 @@
-"""examples/plugin, installed by pip into a folder of its own, is trained by `fine train`."""
+"""examples/plugin, installed by pip into a folder of its own: `fine train`, `fine benchmark`."""
 
 import os
 import shutil
@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from support.commands import PROGRAM, puzzle_count
 
@@ -30,7 +32,7 @@ def environment(tmp_path_factory) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_example_is_listed_and_trained(environment, tmp_path):
+def test_the_example_is_listed_trained_and_benchmarked(environment, tmp_path):
     def fine(*arguments: str) -> str:
         ran = subprocess.run(
             [*PROGRAM, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True
@@ -39,8 +41,15 @@ def test_the_example_is_listed_and_trained(environment, tmp_path):
         return ran.stdout
 
     listed = fine("plugins", "--check")
-    assert listed.count("fine-example-plugin 1.0") == 3 and listed.count(" yes ") == 3
+    assert listed.count("fine-example-plugin 1.0") == 4 and listed.count(" yes ") == 4
     sizes = ("--train-count", "64", "--test-count", "40", "--epochs", "2", "--batch", "16")
     names = ("--model", "parallelogram", "--task", "stars", "--rules", "swirl")
     assert puzzle_count(fine("train", *names, *sizes, "--out", "run")) == 40
     assert puzzle_count(fine("evaluate", "run")) == 40  # in a new process, by its name alone
+
+    for name in ("x", "y", "new", "a", "b"):
+        noise = np.random.default_rng(len(name)).integers(0, 255, (32, 32), dtype=np.uint8)
+        Image.fromarray(noise).save(tmp_path / f"{name}.png")
+    (tmp_path / "puzzles.txt").write_text("x.png y.png new.png a.png *b.png\n")
+    answered = fine("benchmark", "listed", "--data", "puzzles.txt", "--model", "run")
+    assert "listed, run, the network alone" in answered

@@ -1,5 +1,6 @@
 """`fine benchmark`"""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,10 @@ from fine.benchmarks import (
     BenchmarkPuzzle,
     BenchmarkRow,
     Chooser,
+    benchmark_names,
     load_any,
     read_arc,
-    read_folder,
-    read_kiva,
+    read_benchmark,
     run_benchmark,
     solve_arc,
 )
@@ -31,9 +32,6 @@ from fine.io.files import write_json
 from fine.io.provenance import provenance
 from fine.pretrained import DEFAULT, load, names, weights_digest
 
-READERS = {"kiva": read_kiva, "folder": read_folder}
-BENCHMARKS = (*READERS, "arc")
-
 
 @options()
 class Benchmark:
@@ -41,7 +39,7 @@ class Benchmark:
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
     """kiva (visual analogies for children), folder (your own puzzles, a folder each or a CSV
-    file), or arc (tasks on grids, as far as one turn or mirror explains them)."""
+    file), arc (tasks on grids, as far as one turn or mirror explains them), or a plug-in."""
     data: Annotated[Path, tyro.conf.arg(metavar="PATH")]
     """Where the puzzles are: a clone of KiVA's repository, a folder of puzzles, or a folder of
     ARC's JSON files."""
@@ -59,8 +57,9 @@ class Benchmark:
     `fine report` makes its page."""
 
     def run(self) -> None:
-        if self.name not in BENCHMARKS:
-            raise unknown("benchmark", self.name, BENCHMARKS)
+        known = ("arc", *benchmark_names())
+        if self.name not in known:
+            raise unknown("benchmark", self.name, known)
         if self.each is not None and self.each < 1:
             raise FineError(f"each is {self.each}: give at least 1")
         if self.results is not None and (self.each is not None or self.model_only):
@@ -85,7 +84,7 @@ class Benchmark:
         return {**content, "verified": verified, "provenance": provenance()}
 
     def _run_puzzles(self) -> dict[str, Any]:
-        puzzles = _first(READERS[self.name](self.data), self.each)
+        puzzles = _first(read_benchmark(self.name, self.data), self.each)
         model = load_any(self._model)
         verified = not (self.model_only or isinstance(model, Chooser))
         outcome = run_benchmark(model, puzzles, verify=verified)
@@ -173,7 +172,7 @@ class Benchmark:
         return {**content, "tasks": len(tasks), "exact": exact, "rows": rows}
 
 
-def _first(puzzles: list[BenchmarkPuzzle], each: int | None) -> list[BenchmarkPuzzle]:
+def _first(puzzles: Sequence[BenchmarkPuzzle], each: int | None) -> Sequence[BenchmarkPuzzle]:
     """The first few puzzles of each concept and parameter."""
     if each is None:
         return puzzles

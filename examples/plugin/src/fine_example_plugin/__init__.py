@@ -1,1 +1,1 @@
-"""A model, an image source and a family of rules for fine."""
+"""A model, an image source, a family of rules and a benchmark for fine."""
