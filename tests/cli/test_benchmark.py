@@ -49,6 +49,7 @@ def test_a_run_of_any_model_can_answer(fine, data, tmp_path):
     (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
     record = json.loads(file.read_text())
     assert record["model"] == "vit" and record["right"] == record["right_alone"]
+    assert record["run"]["model"] == "vit" and record["run"]["task"]["images"] == "glyphs"
 
 
 def test_arc_tasks_are_printed(fine, tmp_path):
@@ -68,7 +69,7 @@ def test_results_go_to_the_ledger_and_to_the_report(fine, data, tmp_path):
     (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
     record = json.loads(file.read_text())
     assert (record["puzzles"], record["right"], record["model"]) == (2, 2, "universal")
-    assert record["data"] == "data" and len(record["weights"]) == 64
+    assert record["data"] == "data" and len(record["weights"]) == 64 and record["run"] == {}
     done = fine("report", "--results", tmp_path)
     assert done.code == 0, done.err
     assert record["key"] in (tmp_path / "report.html").read_text(encoding="utf-8")

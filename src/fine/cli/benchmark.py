@@ -27,10 +27,16 @@ from fine.cli.arguments import options
 from fine.cli.options import TrainedModel
 from fine.cli.terminal import console, print_json, say
 from fine.errors import FineError, unknown
-from fine.experiments.benchmark_ledger import FOLDER, BenchmarkLedger, benchmark_records
+from fine.experiments.benchmark_ledger import (
+    FOLDER,
+    BenchmarkLedger,
+    benchmark_records,
+    training_of,
+)
 from fine.io.files import write_json
 from fine.io.provenance import provenance
-from fine.pretrained import DEFAULT, load, names, weights_digest
+from fine.pretrained import DEFAULT, holds_run, load, names, weights_digest
+from fine.training.run import Run
 
 
 @options()
@@ -105,14 +111,16 @@ class Benchmark:
         if self.results is None:
             return
         folder = kiva_root(self.data) if self.name == "kiva" else self.data
-        name = self._model if self._model in names() else Path(self._model).resolve().name
+        bundled, source = self._model in names(), Path(self._model)
+        trained = training_of(Run(source)) if not bundled and holds_run(source) else {}
         ledger = BenchmarkLedger(self.results / "ledger" / FOLDER)
         records = benchmark_records(
             rows,
             benchmark=self.name,
             data=folder.resolve().stem,
-            model=name,
+            model=self._model if bundled else source.resolve().name,
             weights=weights_digest(self._model),
+            run=trained,
         )
         for record in records:
             ledger.write(record)

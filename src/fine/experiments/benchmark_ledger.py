@@ -11,8 +11,8 @@ benchmark that is run again replaces its records, and git keeps those of before.
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from fine.experiments.ledger import entry_text
 from fine.io.files import read_json, write_text
 from fine.io.provenance import provenance
 from fine.io.typed_json import read_as
+from fine.training.run import Run
 
 FORMAT = 1
 """Version of these files."""
@@ -60,6 +61,9 @@ class BenchmarkRecord:
     """The 95 % interval of the share answered right (Wilson)."""
     parameters: tuple[dict[str, Any], ...] = ()
     """The same counts for each parameter of the concept, if it has several."""
+    run: dict[str, Any] = field(default_factory=dict)
+    """How the model was trained, if it is that of a run folder: model, settings, task, training,
+    minutes."""
     commit: str
     """The commit of this program."""
     machine: str
@@ -96,13 +100,20 @@ class BenchmarkLedger:
 
 
 def benchmark_records(
-    rows: Sequence[BenchmarkRow], *, benchmark: str, data: str, model: str, weights: str
+    rows: Sequence[BenchmarkRow],
+    *,
+    benchmark: str,
+    data: str,
+    model: str,
+    weights: str,
+    run: Mapping[str, Any] | None = None,
 ) -> list[BenchmarkRecord]:
     """The records of a benchmark that was run, from its rows: one for each concept."""
     made = provenance()
     about = {"benchmark": benchmark, "data": data, "model": model, "weights": weights}
     common: dict[str, Any] = {
         **about,
+        "run": dict(run or {}),
         "commit": made["commit"],
         "machine": made["machine"],
         "versions": {name: made[name] for name in ("fine", "torch", "python")},
@@ -126,6 +137,18 @@ def benchmark_records(
         )
         for concept, row in concepts.items()
     ]
+
+
+def training_of(run: Run) -> dict[str, Any]:
+    """How the model of a run folder was trained, without paths of this machine."""
+    config = run.config()
+    return {
+        "model": config.model,
+        "settings": dict(config.settings),
+        "task": config.task.shared(),
+        "training": asdict(config.training),
+        "minutes": read_json(run.folder / "result.json")["minutes"],
+    }
 
 
 def benchmark_key(*, benchmark: str, data: str, concept: str, model: str, weights: str) -> str:
