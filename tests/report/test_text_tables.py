@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from fine.experiments import make_experiment
 from fine.experiments.experiment import label
 from fine.report import latex_table, markdown_table
+from fine.report.tables import column_groups
 from support.reports import texts_of_experiment, texts_of_place
 
 LATEX = {
@@ -66,3 +68,8 @@ def test_latex_is_a_whole_table(comparisons):
         for environment in ("table", "tabular"):
             assert text.count(rf"\begin{{{environment}}}") == 1
             assert text.count(rf"\end{{{environment}}}") == 1
+
+
+def test_columns_of_several_images_are_headed_by_them():
+    groups = dict(column_groups(make_experiment("readings")))
+    assert groups["cifar100"] == ["rotation", "reflection", "black-white"]

@@ -21,11 +21,11 @@ class Record:
 
 
 _KIVA = (
-    "summarised from the answers in KiVA's repository, github.com/ey242/KiVA, not computed again"
+    "GPT-4V: summarised from the answers in KiVA's repository, github.com/ey242/KiVA, not computed again"
 )
 
 _COUNTED = (
-    "counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, "
+    "LLaVA-1.5 and MANTIS: counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, "
     "three answers to each of 50 trials of a parameter"
 )
 

@@ -102,7 +102,7 @@ def hints_by_family(row: str, column: str, trained: Trained) -> Cell:
 BACKWARDS: dict[str, dict[str, str]] = {
     "forwards": {},
     "by inverse": {"name": "backwards", "by": "inverse"},
-    "by turned": {"name": "backwards", "by": "swapped"},
+    "by swapped": {"name": "backwards", "by": "swapped"},
     "by tried": {"name": "backwards", "by": "tried"},
     "most like y'": {"name": "backwards", "solver": "most-similar"},
     "NICE forwards": {},
@@ -143,7 +143,7 @@ TRAINED_VARIANTS = {
     "the odd one out of 4": Variant("odd-one-out", hints=4),
 }
 """Columns of `trained-for-it`."""
-TRAINED_ON = ("plain puzzles", "the question itself")
+TRAINED_ON = ("plain puzzles", "the variant itself")
 """Rows of `trained-for-it`."""
 
 

@@ -110,4 +110,4 @@ def _reported(record: BenchmarkRecord, others: Sequence[str]) -> list[str]:
 def _sources(records: Sequence[BenchmarkRecord]) -> list[str]:
     shown = {record.benchmark for record in records}
     sources = dict.fromkeys(one.source for one in RECORDS if one.benchmark in shown)
-    return [f"Numbers of other models were {source}. " for source in sources]
+    return [f"{source}. " for source in sources]

@@ -60,7 +60,9 @@ def column_groups(experiment: Experiment) -> list[tuple[str, list[str]]]:
         return [("", [label(column) for column in experiment.columns])]
     groups: dict[str, list[str]] = {}
     for column in experiment.columns:
-        images, _, rules = column.rpartition("-")
+        hyphenated = column.endswith("-black-white")
+        rules = "black-white" if hyphenated else column.rpartition("-")[2]
+        images = column.removesuffix(f"-{rules}")
         groups.setdefault(images.replace("-", " → "), []).append(rules)
     return list(groups.items())
 
