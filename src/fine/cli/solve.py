@@ -215,7 +215,7 @@ class Solve:
             show_bar(name, probability, console=console, chosen=number == chosen)
         sure = ""
         if solution.calibrated or answer.verified:
-            sure = f", {answer.probability:.0%} sure"
+            sure = f", {answer.probability:.1%} sure"
         file = self.images[3 + answer.index]
         said = "none of these" if solution.none else f"{answer.letter}, {file}{sure}"
         say(f"answer: {said}")
