@@ -21,12 +21,13 @@ class Record:
 
 
 _KIVA = (
-    "GPT-4V: summarised from the answers in KiVA's repository, github.com/ey242/KiVA, not computed again"
+    "GPT-4V: summarised from the answers in KiVA's repository, github.com/ey242/KiVA, "
+    "not computed again"
 )
 
 _COUNTED = (
-    "LLaVA-1.5 and MANTIS: counted from the answers in KiVA's repository, github.com/ey242/KiVA: the last question, "
-    "three answers to each of 50 trials of a parameter"
+    "LLaVA-1.5 and MANTIS: counted from the answers in KiVA's repository, github.com/ey242/KiVA: "
+    "the last question, three answers to each of 50 trials of a parameter"
 )
 
 RECORDS = (
