@@ -52,3 +52,10 @@ def test_images_of_a_batch_have_grids_of_their_own():
     for number in range(2):
         alone = warp(images[number : number + 1], grids[number : number + 1])
         assert torch.equal(both[number], alone[0])
+
+
+def test_what_is_outside_can_be_the_border_instead():
+    image = torch.rand(1, 1, 32, 32)
+    moved = warp(image, sampling_grid(pixel_points(32) - 3)[None], outside="border")
+    torch.testing.assert_close(moved[..., 0, 3:], image[..., 0, :-3], rtol=0, atol=1e-4)
+    torch.testing.assert_close(moved[0, 0, 0, :3], image[0, 0, 0, :1].expand(3))

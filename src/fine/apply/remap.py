@@ -22,6 +22,7 @@ from fine.apply.modes import Fill
 from fine.apply.settings import Resample
 from fine.errors import FineError
 from fine.geometry.point_map import PartlyNegativeMap, PointMap
+from fine.geometry.warp import warp
 
 _TILE = (128, 1024)  # rows and columns
 _SMALLEST = 32  # pixels a side of a tile that is not divided further
@@ -177,12 +178,11 @@ class _Sampler:
         left, top, right, bottom = box
         factors = 2 / np.array([right - left, bottom - top])
         grid = _linear(places, factors, -factors * (left, top) - 1)  # what is no number becomes −1
-        read = F.grid_sample(
+        read = warp(
             values.permute(2, 0, 1)[None],
             torch.from_numpy(grid).to(kind)[None],
             mode=self.resample,
-            padding_mode="border",  # outside there is nothing to mix with
-            align_corners=False,
+            outside="border",  # where there is nothing to mix with
         )[0]
         if negative is not None:
             read = torch.where(torch.from_numpy(negative), self._negated(read), read)

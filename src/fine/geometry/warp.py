@@ -27,6 +27,12 @@ def sampling_grid(points: Tensor) -> Tensor:  # (..., h, w, 2), the same out
     return (points / HALF).float()
 
 
-def warp(images: Tensor, grid: Tensor) -> Tensor:  # (b, channels, h, w), (b, h, w, 2)
-    """Images read at the points of a sampling grid: bilinear, and 0 outside the image."""
-    return F.grid_sample(images, grid, mode="bilinear", padding_mode="zeros", align_corners=False)
+def warp(
+    images: Tensor, grid: Tensor, *, mode: str = "bilinear", outside: str = "zeros"
+) -> Tensor:  # (b, channels, h, w), (b, h', w', 2) -> (b, channels, h', w')
+    """Images read at the points of a sampling grid: bilinear, and 0 outside the image.
+
+    ``mode`` and ``outside`` are torch's: bicubic reads more exactly, and border goes on with the
+    outermost pixels.
+    """
+    return F.grid_sample(images, grid, mode=mode, padding_mode=outside, align_corners=False)

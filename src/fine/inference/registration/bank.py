@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fine.geometry.warp import warp
 from fine.inference.registration.forms import FORMS
 from fine.inference.registration.pairs import Level, Pair
 from fine.inference.registration.refinement import Candidate
@@ -161,13 +162,7 @@ def _bank_images(
     columns = (torch.arange(_CANVAS) + 0.5 - (_CANVAS - odd_columns) / 2) * level.pixel
     points = torch.stack(torch.meshgrid(columns, rows, indexing="xy"), dim=-1).reshape(-1, 2)
     sources = points @ torch.from_numpy(bank).float().transpose(1, 2)
-    read = F.grid_sample(
-        level.x[:, :1],
-        (sources / level.reach)[None],
-        mode="bilinear",
-        padding_mode="border",
-        align_corners=False,
-    )[0, 0]
+    read = warp(level.x[:, :1], (sources / level.reach)[None], outside="border")[0, 0]
     inside = (sources.abs() <= level.reach).all(-1).float()
     shape = (len(bank), _CANVAS, _CANVAS)
     return read.view(shape), inside.view(shape)

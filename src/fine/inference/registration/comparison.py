@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fine.geometry.warp import warp
 from fine.inference.registration.pairs import Level, saturated
 
 LEAST_SHOWN = 0.02
@@ -87,8 +87,7 @@ def sampled(
     """An image read at points where its sides are at −1 and 1."""
     count, points, _ = grid.shape
     wide = grid.clamp(-4, 4).view(1, count, points, 2)  # the candidates are rows of one reading
-    read = F.grid_sample(x, wide, mode=mode, padding_mode="border", align_corners=False)
-    return read[0].transpose(0, 1)
+    return warp(x, wide, mode=mode, outside="border")[0].transpose(0, 1)
 
 
 def inside_and_outside(level: Level, sources: Tensor) -> tuple[Tensor, Tensor]:  # (k, n) each
