@@ -100,9 +100,43 @@ def test_each_grid_learns_as_if_alone(images):
     assert all(map(torch.equal, gradients, expected))
 
 
+@torch.no_grad()
+def test_learned_weights_start_as_the_fixed_ones(images):
+    fixed = make().eval()
+    learned = make(learn_direction_weights=True).eval()
+    missing, unexpected = learned.load_state_dict(fixed.state_dict(), strict=False)
+    assert (missing, unexpected) == (["log_weights"], [])
+    torch.testing.assert_close(learned(images), fixed(images))
+
+
+def test_the_grids_learn_nothing_from_the_weights_of_directions(images):
+    fixed, learned = make(), make(learn_direction_weights=True)
+    learned.load_state_dict(fixed.state_dict(), strict=False)
+    for model in (fixed, learned):
+        model.learn(images, ANSWERS)[1].mean().backward()
+    expected = {name: weight.grad for name, weight in fixed.named_parameters()}
+    gradients = {name: weight.grad for name, weight in learned.named_parameters()}
+    assert gradients.pop("log_weights").abs().min() > 0
+    assert all(torch.equal(gradients[name], expected[name]) for name in expected)
+
+
+@torch.no_grad()
+def test_a_direction_without_weight_does_not_count(images):
+    model = make(learn_direction_weights=True).eval()
+    model.log_weights.fill_(-torch.inf)
+    model.log_weights[1, 0] = 0  # the fine grid, as asked
+    fine = replace(model.fine.config, score_all_directions=False)
+    model.fine.config = fine
+    torch.testing.assert_close(model(images).softmax(1), (-(-model.fine(images)).log()).softmax(1))
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        (
+            {"learn_direction_weights": True, "score_all_directions": False},
+            "learn_direction_weights=true needs several directions",
+        ),
         (
             {"backbone": "mlp"},
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",

@@ -208,13 +208,11 @@ class FINE(paper.FINE, HubMixin):
         logits = -self.distance(embeddings, guess[:, :, None])  # (directions, b, n)
         return F.cross_entropy(logits.movedim(2, 1), right, reduction="none").mean(0)
 
-    def _score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
-        """Score each choice by its distances in four directions.
+    def log_distances(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (4, b, k)
+        """How far each choice is from what is composed, in four directions, as logarithms.
 
         They are the puzzle as asked, backwards, and both with x' → choice as the example and x → y
-        as the question. Under an unseen rule all distances are large and differ from puzzle to
-        puzzle; only their ratios between choices mean something. So each direction gives odds in
-        inverse proportion to its distances, and odds multiply; the further three count half.
+        as the question.
         """
         x, y, new = embeddings[:, :3].unbind(1)
         choices = embeddings[:, 3:]
@@ -233,7 +231,16 @@ class FINE(paper.FINE, HubMixin):
             self.distance(forward, y).view(shape),
             self.distance(backward, x).view(shape),
         )
-        as_asked, *others = torch.stack(distances).clamp(min=1e-12).log()
+        return torch.stack(distances).clamp(min=1e-12).log()
+
+    def _score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+        """Score each choice by its distances in four directions.
+
+        Under an unseen rule all distances are large and differ from puzzle to puzzle; only their
+        ratios between choices mean something. So each direction gives odds in inverse proportion
+        to its distances, and odds multiply; the further three count half.
+        """
+        as_asked, *others = self.log_distances(embeddings)
         return -(as_asked + sum(others) / 2)
 
 
