@@ -1,5 +1,7 @@
 """Benchmarks on the page: every number is that of a record, beside what others reported."""
 
+from dataclasses import replace
+
 import pytest
 
 from fine.benchmarks import BenchmarkRow
@@ -51,6 +53,17 @@ def test_what_others_reported_stands_beside_it(records):
     assert [row[column] for row in rows[1:]] == ["30 – 38", "not known", ""]
     assert "github.com/ey242/KiVA" in section.text
     assert rows[1][:3] == ["kiva", "Reflect", "universal"]
+
+
+def test_runs_of_other_seeds_are_told_apart(records):
+    again = [
+        replace(record, run={"training": {"seed": seed}})
+        for record in records[:1]
+        for seed in (0, 2)
+    ]
+    rows = benchmarks_markdown(again).splitlines()
+    shown = [row.split("|")[3].strip() for row in rows if row.startswith("| kiva")]
+    assert shown == ["universal", "universal, seed 2"]
 
 
 def test_names_of_others_are_escaped(records):

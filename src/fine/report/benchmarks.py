@@ -72,7 +72,9 @@ def _row(record: BenchmarkRecord, others: Sequence[str]) -> Markup:
 def _names(record: BenchmarkRecord) -> tuple[str, str, str]:
     same = record.data.lower() == record.benchmark.lower()
     benchmark = record.benchmark if same else f"{record.benchmark}, {record.data}"
-    return benchmark, record.concept, record.model
+    seed = record.run.get("training", {}).get("seed", 0)
+    model = f"{record.model}, seed {seed}" if seed else record.model
+    return benchmark, record.concept, model
 
 
 def _numbers(record: BenchmarkRecord) -> dict[str, str]:
