@@ -61,6 +61,15 @@ def test_scores_are_those_of_both_grids_together(images):
 
 
 @torch.no_grad()
+def test_the_puzzle_as_asked_may_count_more(images):
+    model, more = make().eval(), make(extra_as_asked=1.5).eval()
+    asked = make(score_all_directions=False).eval()
+    for other in (more, asked):
+        other.load_state_dict(model.state_dict())
+    torch.testing.assert_close(more(images), model(images) + 1.5 * asked(images))
+
+
+@torch.no_grad()
 def test_odds_are_in_inverse_proportion_to_the_product_of_distances(images):
     model = make(score_all_directions=False).eval()
     product = model.coarse(images) * model.fine(images)  # of −distances
@@ -100,49 +109,16 @@ def test_each_grid_learns_as_if_alone(images):
     assert all(map(torch.equal, gradients, expected))
 
 
-@torch.no_grad()
-def test_learned_weights_start_as_the_fixed_ones(images):
-    fixed = make().eval()
-    learned = make(learn_direction_weights=True).eval()
-    missing, unexpected = learned.load_state_dict(fixed.state_dict(), strict=False)
-    assert (missing, unexpected) == (["log_weights"], [])
-    torch.testing.assert_close(learned(images), fixed(images))
-
-
-def test_the_grids_learn_nothing_from_the_weights_of_directions(images):
-    fixed, learned = make(), make(learn_direction_weights=True)
-    learned.load_state_dict(fixed.state_dict(), strict=False)
-    for model in (fixed, learned):
-        model.learn(images, ANSWERS)[1].mean().backward()
-    expected = {name: weight.grad for name, weight in fixed.named_parameters()}
-    gradients = {name: weight.grad for name, weight in learned.named_parameters()}
-    assert gradients.pop("log_weights").abs().min() > 0
-    assert all(torch.equal(gradients[name], expected[name]) for name in expected)
-
-
-@torch.no_grad()
-def test_a_direction_without_weight_does_not_count(images):
-    model = make(learn_direction_weights=True).eval()
-    model.log_weights.fill_(-torch.inf)
-    model.log_weights[1, 0] = 0  # the fine grid, as asked
-    fine = replace(model.fine.config, score_all_directions=False)
-    model.fine.config = fine
-    torch.testing.assert_close(model(images).softmax(1), (-(-model.fine(images)).log()).softmax(1))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"learn_direction_weights": True, "score_all_directions": False},
-            "learn_direction_weights=true needs several directions",
-        ),
         (
             {"backbone": "mlp"},
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
         ),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
+        ({"extra_as_asked": -1.0}, "extra_as_asked is -1.0: give a number from 0 to 1,000"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),
         ({"coarse_slots": -1}, "a memory cannot have -1 slots"),
         ({"encoder_depth": -1}, "an encoder_depth of -1 does not fit"),

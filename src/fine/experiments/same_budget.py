@@ -36,7 +36,7 @@ ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", *OU
 SETTINGS: dict[str, dict[str, Any]] = {
     NO_SOFTMAX: {"softmax": False},
     "fine": OURS,
-    "fine-pyramid": {"learn_direction_weights": True},
+    "fine-pyramid": {"extra_as_asked": 1.5},
 }
 """Settings of rows that are not a model's defaults."""
 

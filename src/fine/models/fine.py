@@ -28,6 +28,8 @@ from fine.models.paper import WeightedDistance
 STANDARDS = ("none", "image", "pair")
 MOST_RIDGE = 1_000_000
 """With a larger one, the fit is lost in rounding."""
+MOST_EXTRA = 1_000
+"""With a larger one, the other directions are lost in rounding."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class FINEConfig:
     score_all_directions: bool = False
     """Score a choice by the puzzle it completes, in all four directions, and not by f(x') alone:
     slower, and better on unseen rules."""
+    extra_as_asked: float = 0.0
+    """What the puzzle as asked counts then beyond 1, where each of the other directions counts ½.
+    More is better for rules that cannot be undone, such as waves."""
     slot_form: str = ""
     """How slots are stored: rank-4 (any rank) or kronecker, as products; empty: whole matrices."""
 
@@ -208,11 +213,13 @@ class FINE(paper.FINE, HubMixin):
         logits = -self.distance(embeddings, guess[:, :, None])  # (directions, b, n)
         return F.cross_entropy(logits.movedim(2, 1), right, reduction="none").mean(0)
 
-    def log_distances(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (4, b, k)
-        """How far each choice is from what is composed, in four directions, as logarithms.
+    def _score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+        """Score each choice by its distances in four directions.
 
         They are the puzzle as asked, backwards, and both with x' → choice as the example and x → y
-        as the question.
+        as the question. Under an unseen rule all distances are large and differ from puzzle to
+        puzzle; only their ratios between choices mean something. So each direction gives odds in
+        inverse proportion to its distances, and odds multiply; the further three count half.
         """
         x, y, new = embeddings[:, :3].unbind(1)
         choices = embeddings[:, 3:]
@@ -231,23 +238,18 @@ class FINE(paper.FINE, HubMixin):
             self.distance(forward, y).view(shape),
             self.distance(backward, x).view(shape),
         )
-        return torch.stack(distances).clamp(min=1e-12).log()
-
-    def _score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
-        """Score each choice by its distances in four directions.
-
-        Under an unseen rule all distances are large and differ from puzzle to puzzle; only their
-        ratios between choices mean something. So each direction gives odds in inverse proportion
-        to its distances, and odds multiply; the further three count half.
-        """
-        as_asked, *others = self.log_distances(embeddings)
-        return -(as_asked + sum(others) / 2)
+        as_asked, *others = torch.stack(distances).clamp(min=1e-12).log()
+        return -((1 + self.config.extra_as_asked) * as_asked + sum(others) / 2)
 
 
 def _check(config: FINEConfig) -> None:
     """Refuse settings that are impossible, or do not go together."""
     if not 0 <= config.ridge <= MOST_RIDGE:
         raise FineError(f"ridge is {config.ridge}: give a number from 0 to {MOST_RIDGE:,}")
+    if not 0 <= config.extra_as_asked <= MOST_EXTRA:
+        raise FineError(
+            f"extra_as_asked is {config.extra_as_asked}: give a number from 0 to {MOST_EXTRA:,}"
+        )
     if config.standardise not in STANDARDS:
         raise unknown("way to standardise", config.standardise, STANDARDS)
     if config.auxiliary_queries not in (0, 1, 3):

@@ -10,18 +10,13 @@ Each is a FINE of its own (fine.py), with its own encoder and memory.
 from dataclasses import dataclass, replace
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fine.errors import FineError, unknown
+from fine.errors import unknown
 from fine.models.fine import FINE, FINEConfig
 
 BACKBONES = ("linear", "residual")
 """Those that are equivariant, as the encoder is."""
-DIRECTIONS = (1.0, 0.5, 0.5, 0.5)
-"""What a direction counts if nothing is learned about it; the first is the puzzle as asked."""
-WEIGHED = 8
-"""One in so many training puzzles also teaches the weights of the directions."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,9 @@ class PyramidConfig:
     score_all_directions: bool = True
     """Score a choice by the puzzle it completes, in all four directions, and not by f(x') alone:
     slower, and better on unseen rules."""
-    learn_direction_weights: bool = False
-    """Learn what each grid and each direction counts: eight numbers. Some rules cannot be undone,
-    and then going backwards should count little."""
+    extra_as_asked: float = 0.0
+    """What the puzzle as asked counts then beyond 1, where each of the other directions counts ½.
+    More is better for rules that cannot be undone, such as waves."""
 
 
 class Pyramid(nn.Module):
@@ -62,17 +57,13 @@ class Pyramid(nn.Module):
         super().__init__()
         if config.backbone not in BACKBONES:
             raise unknown("backbone of a fine-pyramid", config.backbone, BACKBONES)
-        if config.learn_direction_weights and not config.score_all_directions:
-            raise FineError(
-                "learn_direction_weights=true needs several directions: set "
-                "score_all_directions=true too"
-            )
         self.config, self.channels, self.size = config, channels, size
         both = FINEConfig(
             columns=config.columns,
             ridge=config.ridge,
             standardise=config.standardise,
             score_all_directions=config.score_all_directions,
+            extra_as_asked=config.extra_as_asked,
         )
         coarse = replace(
             both,
@@ -89,13 +80,9 @@ class Pyramid(nn.Module):
         )
         self.coarse = FINE(coarse, channels=channels, size=size)
         self.fine = FINE(fine, channels=channels, size=size)
-        if config.learn_direction_weights:
-            self.log_weights = nn.Parameter(torch.tensor([DIRECTIONS, DIRECTIONS]).log())
 
     def forward(self, images: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        if self.config.learn_direction_weights:
-            return self._weighted(self.coarse.encode(images), self.fine.encode(images))
         coarse, fine = self.coarse(images), self.fine(images)
         if self.config.score_all_directions:
             return coarse + fine  # which are −log distances already
@@ -107,24 +94,9 @@ class Pyramid(nn.Module):
         Each grid learns its own loss, and the loss is the sum: a grid does not learn less where the
         other one has the answer. As in `FINE`, the logits are those of the puzzle as asked.
         """
-        embedded = (self.coarse.encode(images), self.fine.encode(images))
-        coarse, coarse_loss = self.coarse.learn_from_embeddings(embedded[0], answers)
-        fine, fine_loss = self.fine.learn_from_embeddings(embedded[1], answers)
-        loss = coarse_loss + fine_loss
-        if self.config.learn_direction_weights:
-            # The grids learn nothing from this, so a few puzzles suffice.
-            few = -(-len(answers) // WEIGHED)
-            logits = self._weighted(*(part[:few].detach() for part in embedded))
-            loss = loss + F.cross_entropy(logits, answers[:few])
-        return _multiply_odds(coarse, fine), loss
-
-    def _weighted(self, coarse: Tensor, fine: Tensor) -> Tensor:
-        """Embeddings of a puzzle on both grids -> logits (b, k), directions weighted as learned."""
-        with torch.no_grad():
-            distances = torch.stack(
-                (self.coarse.log_distances(coarse), self.fine.log_distances(fine))
-            )
-        return -torch.einsum("gd,gdbk->bk", self.log_weights.exp(), distances)
+        coarse, coarse_loss = self.coarse.learn(images, answers)
+        fine, fine_loss = self.fine.learn(images, answers)
+        return _multiply_odds(coarse, fine), coarse_loss + fine_loss
 
 
 def _multiply_odds(*logits: Tensor) -> Tensor:  # −distances (b, k) each, (b, k) out
