@@ -61,15 +61,6 @@ def test_scores_are_those_of_both_grids_together(images):
 
 
 @torch.no_grad()
-def test_the_puzzle_as_asked_may_count_more(images):
-    model, more = make().eval(), make(extra_as_asked=1.5).eval()
-    asked = make(score_all_directions=False).eval()
-    for other in (more, asked):
-        other.load_state_dict(model.state_dict())
-    torch.testing.assert_close(more(images), model(images) + 1.5 * asked(images))
-
-
-@torch.no_grad()
 def test_odds_are_in_inverse_proportion_to_the_product_of_distances(images):
     model = make(score_all_directions=False).eval()
     product = model.coarse(images) * model.fine(images)  # of −distances
@@ -118,7 +109,6 @@ def test_each_grid_learns_as_if_alone(images):
         ),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
-        ({"extra_as_asked": -1.0}, "extra_as_asked is -1.0: give a number from 0 to 1,000"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),
         ({"coarse_slots": -1}, "a memory cannot have -1 slots"),
         ({"encoder_depth": -1}, "an encoder_depth of -1 does not fit"),

@@ -33,11 +33,7 @@ classes that were held back (docs/models/corel-net.md)."""
 SINCE_2021 = ("corel-net", NO_SOFTMAX, "abstractor", "inlay", "dual-attention")
 ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", *OUR_ROWS)
 """The paper's models, those since, a plain baseline, and ours."""
-SETTINGS: dict[str, dict[str, Any]] = {
-    NO_SOFTMAX: {"softmax": False},
-    "fine": OURS,
-    "fine-pyramid": {"extra_as_asked": 1.5},
-}
+SETTINGS: dict[str, dict[str, Any]] = {NO_SOFTMAX: {"softmax": False}, "fine": OURS}
 """Settings of rows that are not a model's defaults."""
 
 

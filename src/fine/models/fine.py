@@ -28,8 +28,6 @@ from fine.models.paper import WeightedDistance
 STANDARDS = ("none", "image", "pair")
 MOST_RIDGE = 1_000_000
 """With a larger one, the fit is lost in rounding."""
-MOST_EXTRA = 1_000
-"""With a larger one, the other directions are lost in rounding."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,6 @@ class FINEConfig:
     score_all_directions: bool = False
     """Score a choice by the puzzle it completes, in all four directions, and not by f(x') alone:
     slower, and better on unseen rules."""
-    extra_as_asked: float = 0.0
-    """What the puzzle as asked counts then beyond 1, where each of the other directions counts ½.
-    More is better for rules that cannot be undone, such as waves."""
     slot_form: str = ""
     """How slots are stored: rank-4 (any rank) or kronecker, as products; empty: whole matrices."""
 
@@ -239,17 +234,13 @@ class FINE(paper.FINE, HubMixin):
             self.distance(backward, x).view(shape),
         )
         as_asked, *others = torch.stack(distances).clamp(min=1e-12).log()
-        return -((1 + self.config.extra_as_asked) * as_asked + sum(others) / 2)
+        return -(as_asked + sum(others) / 2)
 
 
 def _check(config: FINEConfig) -> None:
     """Refuse settings that are impossible, or do not go together."""
     if not 0 <= config.ridge <= MOST_RIDGE:
         raise FineError(f"ridge is {config.ridge}: give a number from 0 to {MOST_RIDGE:,}")
-    if not 0 <= config.extra_as_asked <= MOST_EXTRA:
-        raise FineError(
-            f"extra_as_asked is {config.extra_as_asked}: give a number from 0 to {MOST_EXTRA:,}"
-        )
     if config.standardise not in STANDARDS:
         raise unknown("way to standardise", config.standardise, STANDARDS)
     if config.auxiliary_queries not in (0, 1, 3):

@@ -45,9 +45,6 @@ class PyramidConfig:
     score_all_directions: bool = True
     """Score a choice by the puzzle it completes, in all four directions, and not by f(x') alone:
     slower, and better on unseen rules."""
-    extra_as_asked: float = 0.0
-    """What the puzzle as asked counts then beyond 1, where each of the other directions counts ½.
-    More is better for rules that cannot be undone, such as waves."""
 
 
 class Pyramid(nn.Module):
@@ -63,7 +60,6 @@ class Pyramid(nn.Module):
             ridge=config.ridge,
             standardise=config.standardise,
             score_all_directions=config.score_all_directions,
-            extra_as_asked=config.extra_as_asked,
         )
         coarse = replace(
             both,
