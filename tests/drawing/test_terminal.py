@@ -113,5 +113,12 @@ def test_a_bar_is_as_long_as_a_probability():
     assert [line.count("█") for line in screen.text.splitlines()] == [0, 15, 30]
 
 
+def test_a_probability_is_never_cut_off_by_a_long_name():
+    screen = Screen(40)
+    name = "affine map (1.03, -0.27; -0.11, 1.08), translation 3.4 % left"
+    show_bar(name, 0.973, console=screen.console)
+    assert " ".join(screen.text.split()) == f"97.3% {name}"
+
+
 def test_choices_beyond_z_have_numbers():
     assert [choice_name(number) for number in (0, 25, 26)] == ["A", "Z", "27"]

@@ -106,8 +106,11 @@ def show_solved(images: Tensor, *, console: Console, chosen: int | None = None) 
 
 
 def show_bar(name: str, probability: float, *, console: Console, chosen: bool = False) -> None:
-    """A line with a probability as a bar and in per cent."""
+    """A line with a probability as a bar and in per cent; beside a long name there is no bar."""
     width = max(10, min(30, console.width - 50))
+    if len(name) + 2 + width + len(" 100.0%") > console.width:
+        Tiles(console).write(Text(f"{probability:6.1%}  {name}"), wrap=True)
+        return
     full = round(probability * width)
     line = Text(f"{name}  ")
     line.append("█" * full, style="green" if chosen else "cyan")
