@@ -174,6 +174,7 @@ def test_a_function_is_saved_and_used_again(photos, fine, found):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("before.png", "--out", "done"), "1 path is given: expected an example"),
         (("before.png", "after.png", "--out", "done"), "2 paths are given: expected an example"),
         (("before.png", "after.png", "photos"), "give either --out"),
         (("before.png", "after.png", "missing", "--out", "done"), "missing is missing"),

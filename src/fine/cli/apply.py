@@ -95,10 +95,11 @@ class Apply:
         first = 0 if self.function is not None else 2
         if len(self.images) <= first:
             expected = "an example of two images, before and after, and then images or folders"
-            raise FineError(
-                f"{len(self.images)} paths are given: expected "
-                f"{'images or folders' if self.function is not None else expected}"
-            )
+            if self.function is not None:
+                expected = "images or folders"
+            count = len(self.images)
+            given = f"{count} path is" if count == 1 else f"{count} paths are"
+            raise FineError(f"{given} given: expected {expected}")
         if (self.out is None) == (self.preview is None):
             raise FineError(
                 "give either --out, a folder for the results, or --preview, a file for a contact "
