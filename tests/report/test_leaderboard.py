@@ -38,6 +38,16 @@ def test_the_markdown_has_the_same_rows(boards):
     assert f"| {best.mean:.1f} |" in rows[1] and rows[-1].startswith("|  | ")
 
 
+def test_a_letter_stands_for_each_way_of_training(boards):
+    first = boards[0].lines[0]
+    twice = [replace(line, training="quick, 6 epochs") for line in (first, first)]
+    board = replace(boards[0], lines=(*twice, replace(first, training="paper, 200 epochs")))
+    page, text = leaderboard_page([board]), leaderboard_markdown([board])
+    assert "<b>A</b> quick, 6 epochs" in page and "<b>B</b> paper, 200 epochs" in page
+    assert page.count(">A</td>") == 2 and page.count(">B</td>") == 1
+    assert "- A: quick, 6 epochs" in text and text.count("| A |") == 2 and text.count("| B |") == 1
+
+
 def test_the_report_links_to_it(boards, tmp_path):
     assert "leaderboard.html" not in html_page(())
     written = write_report((), tmp_path / "report.html", tmp_path / "tables", boards)

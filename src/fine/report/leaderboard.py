@@ -1,7 +1,8 @@
 """The leaderboard as a page and as Markdown: every model, every table, from the ledger alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fine.drawing.terminal import choice_name
 from fine.experiments.comparison import MISSING
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
@@ -16,7 +17,7 @@ LEAD = (
     "Every model that was trained and tested on the tasks of a table, whoever ran it, from the "
     "ledger of runs. Accuracy on the test puzzles in %, the mean over seeds; lines are ordered by "
     "the mean over all columns, and those with a column that has not been run have no rank. "
-    "Lines are trained differently: compare within one kind of training."
+    "Letters say how a line was trained, and stand below each title: compare lines of one letter."
 )
 COMMAND, ADDS = "fine submit RUN", " adds a run of yours."
 PAGE, TEXT = "leaderboard.html", "leaderboard.md"
@@ -45,19 +46,32 @@ def _section(board: Board) -> Markup:
         for name in heads
     )
     head = element("tr", *cells)
-    rows = [_row(rank, line, board) for rank, line in _ranked(board)]
+    letters = _letters(board)
+    legend = block(
+        "ul",
+        *(element("li", element("b", letter), " ", words) for words, letter in letters.items()),
+        class_="trainings",
+    )
+    rows = [_row(rank, line, board, letters) for rank, line in _ranked(board)]
     table = block("table", element("thead", head), block("tbody", *rows), class_="runs")
     name = f"{board.name}, all models"
     box = element("div", table, class_="scroll", role="region", aria_label=name, tabindex="0")
-    return block("section", title, box, id=board.name, aria_labelledby=f"{board.name}-title")
+    labelled = f"{board.name}-title"
+    return block("section", title, legend, box, id=board.name, aria_labelledby=labelled)
 
 
-def _row(rank: str, line: Line, board: Board) -> Markup:
+def _letters(board: Board) -> dict[str, str]:
+    """Ways of training, in words -> a letter for each, in the order of the lines."""
+    words = dict.fromkeys(line.training for line in board.lines)
+    return {training: choice_name(number) for number, training in enumerate(words)}
+
+
+def _row(rank: str, line: Line, board: Board, letters: Mapping[str, str]) -> Markup:
     name = line_name(line) + (f", {line.settings}" if line.settings else "")
     cells = [
         element("td", rank),
         element("th", name, scope="row", class_="text"),
-        element("td", line.training, class_="text"),
+        element("td", letters[line.training], class_="text", title=line.training),
         *(element("td", fact) for fact in _facts(line)),
         *(element("td", number) for number in _numbers(line, board)),
     ]
@@ -69,18 +83,19 @@ def leaderboard_markdown(boards: Sequence[Board]) -> str:
     parts = [f"# {TITLE}", "", f"{LEAD} `{COMMAND}`{ADDS}"]
     for board in boards:
         head = ["rank", "model", "training", *FACTS, *map(label, board.columns)]
+        letters = _letters(board)
         rows = [
-            [rank, *_names(line), *_facts(line), *_numbers(line, board)]
+            [rank, _name(line), letters[line.training], *_facts(line), *_numbers(line, board)]
             for rank, line in _ranked(board)
         ]
         parts += ["", f"## {board.name}: {markdown_text(board.title)}", ""]
-        parts += markdown_rows(head, rows, names=3)
+        parts += [f"- {letter}: {markdown_text(words)}" for words, letter in letters.items()]
+        parts += ["", *markdown_rows(head, rows, names=3)]
     return "\n".join(parts) + "\n"
 
 
-def _names(line: Line) -> list[str]:
-    name = line_name(line) + (f", {line.settings}" if line.settings else "")
-    return [markdown_text(name), markdown_text(line.training)]
+def _name(line: Line) -> str:
+    return markdown_text(line_name(line) + (f", {line.settings}" if line.settings else ""))
 
 
 def _ranked(board: Board) -> list[tuple[str, Line]]:
