@@ -72,4 +72,4 @@ def test_latex_is_a_whole_table(comparisons):
 
 def test_columns_of_several_images_are_headed_by_them():
     groups = dict(column_groups(make_experiment("readings")))
-    assert groups["cifar100"] == ["rotation", "reflection", "black-white"]
+    assert groups["CIFAR-100"] == ["rotation", "reflection", "black-white"]

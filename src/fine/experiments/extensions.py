@@ -5,7 +5,7 @@ from typing import Any
 
 from fine.continual import ContinualConfig
 from fine.continual.config import GROWING
-from fine.experiments.experiment import Experiment, arranged
+from fine.experiments.experiment import Experiment, arranged, label
 from fine.models.string_encoder import STRING_SETTINGS
 from fine.puzzles.task import Task
 from fine.training.protocols import PROTOCOLS, Training
@@ -85,5 +85,5 @@ def small_memories(training: Training, images: str) -> Experiment:
         return RunConfig(task=task, training=shorter, settings=settings)
 
     rows, columns = tuple(SLOT_FORMS), tuple(GRIDS)
-    title = f"{source}, multi-affine: slots with fewer numbers"
+    title = f"{label(source)}, multi-affine: slots with fewer numbers"
     return arranged("memory", title, rows, columns, configure, of=("slots", "embedding"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from fine.experiments.experiment import Experiment, arranged
+from fine.experiments.experiment import Experiment, arranged, label
 from fine.experiments.paper import ENCODERS, EXTREME, FAMILIES
 from fine.puzzles.task import PRESETS, Task
 from fine.training.protocols import Training
@@ -62,7 +62,7 @@ def by_family(
         return _config(model, Task.preset(source, rules=rules), training)
 
     rows = (*COMPARED, "fine-mlp", "fine-nice", "fine")
-    title = f"{source}: classes never seen in training"
+    title = f"{label(source)}: classes never seen in training"
     return arranged(name, title, rows, columns, configure, of=("model", "rules"))
 
 
@@ -76,7 +76,7 @@ def by_encoder(training: Training, images: str) -> Experiment:
 
     compared = (model for model in COMPARED if model != "hyper-net")
     rows = (*compared, "fine-mlp", "fine-nice", "fine")
-    title = f"{source}, multi-affine: three encoders"
+    title = f"{label(source)}, multi-affine: three encoders"
     return arranged("table3", title, rows, ENCODERS, configure, of=("model", "encoder"))
 
 
@@ -160,7 +160,7 @@ def fresh(training: Training, images: str) -> Experiment:
         return _config("fine", Task.preset(source, rules=rules), resampled)
 
     columns = (*FAMILIES, "affine")
-    title = f"{source}: ours, shown the same puzzles in every epoch or new ones"
+    title = f"{label(source)}: ours, shown the same puzzles in every epoch or new ones"
     return arranged("fresh", title, (SAME, NEW), columns, configure, of=("puzzles", "rules"))
 
 
@@ -173,7 +173,7 @@ def memories(training: Training, images: str) -> Experiment:
         settings = {"slots": int(slots), "layers": int(layers)}
         return RunConfig(model="fine-nice", task=task, training=training, settings=settings)
 
-    title = f"{source}, multi-affine: slots of a memory and layers of NICE"
+    title = f"{label(source)}, multi-affine: slots of a memory and layers of NICE"
     rows, columns = tuple(map(str, LAYERS)), tuple(map(str, SLOTS))
     of = ("NICE layers", "slots")
     return arranged("figure-memories", title, rows, columns, configure, of=of)
@@ -189,7 +189,7 @@ def by_size(
         task = replace(Task.preset(source, rules="affine"), train_count=int(size))
         return _config(model, task, for_size(training, int(size)))
 
-    title = f"{source}, multi-affine: training puzzles"
+    title = f"{label(source)}, multi-affine: training puzzles"
     return arranged(name, title, rows, sizes, configure, of=("model", "training puzzles"))
 
 

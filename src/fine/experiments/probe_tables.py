@@ -13,7 +13,7 @@ from typing import Any
 from fine.analysis.rotations import TARGETS
 from fine.evaluation.ood import NO_RIGHT_CHOICE, RANDOM_PAIRS
 from fine.experiments.cells import Cell
-from fine.experiments.experiment import Experiment, Place
+from fine.experiments.experiment import Experiment, Place, label
 from fine.experiments.paper import FAMILIES
 from fine.experiments.probes import Probe
 from fine.models.fine import FINEConfig
@@ -75,7 +75,7 @@ class ProbeTable:
             for column in self.columns
             for row in self.rows
         )
-        title = f"{source}, classes never seen: {self.title}"
+        title = f"{label(source)}, classes never seen: {self.title}"
         return Experiment(name, title, *self.of, tuple(self.rows), tuple(self.columns), places)
 
 

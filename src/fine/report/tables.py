@@ -63,7 +63,8 @@ def column_groups(experiment: Experiment) -> list[tuple[str, list[str]]]:
         hyphenated = column.endswith("-black-white")
         rules = "black-white" if hyphenated else column.rpartition("-")[2]
         images = column.removesuffix(f"-{rules}")
-        groups.setdefault(images.replace("-", " → "), []).append(rules)
+        heading = " → ".join(map(label, images.split("-")))
+        groups.setdefault(heading, []).append(rules)
     return list(groups.items())
 
 
