@@ -30,7 +30,7 @@ def test_figures_of_continual_learning_are_those_of_the_stages(ledger, tmp_path)
     table = further_table(comparison)
     # 95 − 88 below joint; 90 − 87 forgotten; 60 − 50 known before it is learned.
     assert "| Omniglot | anchor | 88.0 ± 3.2 | 7.0 | 3.0 | 10.0 | 1 | 1.5 |" in table
-    assert "| omniglot | joint | 95.0 ± 2.2 | 0.0 | – | – | 1 | 1.5 |" in table
+    assert "| Omniglot | joint | 95.0 ± 2.2 | 0.0 | – | – | 1 | 1.5 |" in table
     assert "plain" not in table
     assert draw_figure(comparison, tmp_path / "continual.png")
     with Image.open(tmp_path / "continual.png") as image:
