@@ -241,6 +241,14 @@ def _address(seed: int, use: int) -> int:
     return seed * 16 + use
 
 
+_EXTREME = Task(test_rules="unseen", train_count=5_000, test_count=10_000)
+_UNIVERSAL = Task(
+    images="glyphs+omniglot+cifar100+cutouts",
+    rules="universal",
+    distractors="any+near",
+    train_classes=1_600,
+    test_count=5_000,
+)
 _STRINGS = Task(images="strings", rules="all", train_classes=2_000, test_count=5_000)
 
 PRESETS: dict[str, Task] = {
@@ -248,49 +256,20 @@ PRESETS: dict[str, Task] = {
     "omniglot": Task(images="omniglot", train_classes=100, test_classes=800),
     "cifar100": Task(images="cifar100", train_classes=50, test_classes=50),
     "mnist": Task(images="mnist", train_classes=5, test_classes=5),
-    "extreme-cifar100": Task(
-        images="cifar100",
-        test_rules="unseen",
-        train_classes=50,
-        test_classes=50,
-        train_count=5_000,
-        test_count=10_000,
-    ),
-    "extreme-cifar100-omniglot": Task(
+    "extreme-cifar100": replace(_EXTREME, images="cifar100", train_classes=50, test_classes=50),
+    "extreme-cifar100-omniglot": replace(
+        _EXTREME,
         images="cifar100",
         test_images="omniglot",
-        test_rules="unseen",
         train_classes=50,
         test_classes=800,
-        train_count=5_000,
-        test_count=10_000,
         channels=1,
     ),
-    "extreme-omniglot-mnist": Task(
-        images="omniglot",
-        test_images="mnist",
-        test_rules="unseen",
-        train_classes=100,
-        test_classes=10,
-        train_count=5_000,
-        test_count=10_000,
+    "extreme-omniglot-mnist": replace(
+        _EXTREME, images="omniglot", test_images="mnist", train_classes=100, test_classes=10
     ),
-    "universal": Task(
-        images="glyphs+omniglot+cifar100+cutouts",
-        rules="universal",
-        distractors="any+near",
-        train_classes=1_600,
-        test_count=5_000,
-        channels=1,
-    ),
-    "universal-colour": Task(
-        images="glyphs+omniglot+cifar100+cutouts",
-        rules="universal",
-        distractors="any+near",
-        train_classes=1_600,
-        test_count=5_000,
-        channels=3,
-    ),
+    "universal": replace(_UNIVERSAL, channels=1),
+    "universal-colour": replace(_UNIVERSAL, channels=3),
     "strings": replace(_STRINGS, test_classes=2_000),
     "strings-longer": replace(_STRINGS, test_images="strings-longer"),
     "strings-letters": replace(_STRINGS, test_images="strings-letters"),
