@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from PIL import Image, ImageDraw, ImageFont
 
-from fine import draw_answer, explain, function, read_image, rule_set, solve
+from fine import draw_answer, explain, function, read_image, rule_set, solve, solve_many
 from fine.inference.doubts import NONE_FITS, SHOWS_NOTHING, UNKNOWN_RULE
 from fine.inference.drawn import under_rules
 from fine.inference.puzzle_images import ReadPuzzle
@@ -16,7 +16,15 @@ from fine.inference.rule_candidates import FoundRule
 from fine.inference.verification import EXPLAINED, look, only_made
 from fine.rules import apply_rules
 from support import drawn_anew
-from support.other_renderers import FAMILIES, KINDS, MIXED, far_rule, make_puzzle, random_rule
+from support.other_renderers import (
+    FAMILIES,
+    KINDS,
+    MIXED,
+    RENDERERS,
+    far_rule,
+    make_puzzle,
+    random_rule,
+)
 from support.pillow_puzzles import puzzle, shape
 
 RULE = FoundRule((), "", (), difference=0.001)
@@ -35,22 +43,35 @@ def photographs() -> np.ndarray:
 
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_puzzles_of_another_make_are_solved(glyph_model, photographs, kind, near):
+def test_puzzles_of_another_make_are_solved(default_model, photographs, kind, near):
     """benchmarks/other_renderers.py has the numbers; here are two of each."""
     for number in (2, 6):
         made = make_puzzle(kind, "pillow", number=number, near=near, photographs=photographs)
-        answer = solve(glyph_model, made.x, made.y, made.new, made.choices)
+        answer = solve(default_model, made.x, made.y, made.new, made.choices)
         assert answer.index == made.answer and answer.verified, number
         assert made.family in ("reflection", "translation") and not answer.doubts
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("renderer", RENDERERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_puzzles_by_scipy_are_solved(glyph_model, photographs, kind):
-    pytest.importorskip("scipy")
-    for number in range(5):
-        made = make_puzzle(kind, "scipy", number=number, near=True, photographs=photographs)
-        assert solve(glyph_model, made.x, made.y, made.new, made.choices).index == made.answer
+def test_puzzles_of_all_families_on_and_off_the_grid_are_solved(
+    default_model, photographs, kind, renderer, near
+):
+    """95 % far and 85 % near are promised; of eight, that is all of them and all but one."""
+    if renderer == "scipy":
+        pytest.importorskip("scipy")
+    made = [
+        make_puzzle(kind, renderer, number=number, near=near, photographs=photographs)
+        for number in range(10, 18)
+    ]
+    assert {one.on_grid for one in made} == {False, True}
+    assert {one.family for one in made} >= {"rotation", "scale", "shear"}
+    asked = [(one.x, one.y, one.new, one.choices) for one in made]
+    answers = solve_many(default_model, asked)
+    wrong = [one.answer != answer.index for one, answer in zip(made, answers, strict=True)]
+    assert sum(wrong) <= (1 if near else 0)
 
 
 def test_the_choice_that_the_verified_rule_makes_is_taken(glyph_model):
@@ -75,6 +96,47 @@ def test_shapes_that_are_drawn_anew_are_solved(glyph_model, kind):
         drawn = under_rules(read_image(made.new), named.rules)
         away = [float((drawn - read_image(choice)).abs().mean()) for choice in made.choices]
         assert away.index(min(away)) == answer.index
+
+
+def mirrored_in_itself(image: Image.Image) -> Image.Image:
+    """The left half of an image, and its mirror image as the right half."""
+    side = image.width
+    left = image.crop((0, 0, side // 2, side))
+    whole = image.copy()
+    whole.paste(left.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (side - side // 2, 0))
+    return whole
+
+
+@pytest.mark.slow
+def test_solve_and_explain_agree_where_the_hint_fits_several_rules(default_model):
+    """A hint that is its own mirror image was turned by 180°, or mirrored: both make a choice."""
+    for number in range(12):
+        x, new = (
+            mirrored_in_itself(shape(random.Random(number))),
+            shape(random.Random(100 + number)),
+        )
+        y = x.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+        choices = [new.rotate(180), new.transpose(Image.Transpose.FLIP_TOP_BOTTOM), new, x]
+        answer = solve(default_model, x, y, new, choices)
+        assert answer.index in (0, 1) and answer.doubts == (SHOWS_NOTHING,)
+        alone = explain(default_model, x, y, k=1)[0]
+        asked = explain(default_model, x, y, new, choices, k=1)[0]
+        assert asked == answer.rule
+        for name in (alone, asked):
+            drawn = under_rules(read_image(new), name.rules)
+            away = [float((drawn - read_image(choice)).abs().mean()) for choice in choices]
+            assert away.index(min(away)) == answer.index, number
+
+
+def test_explain_reads_the_images_of_a_puzzle_as_solve_does(default_model, drawing):
+    """A drawing as the hint, and a new image without any paper."""
+    noise = np.random.default_rng(0).integers(256, size=(9, 9), dtype=np.uint8)
+    new = Image.fromarray(noise).resize(drawing.size, Image.Resampling.BICUBIC)
+    choices = [new.rotate(90 * turns) for turns in range(4)]
+    answer = solve(default_model, drawing, drawing.rotate(90), new, choices)
+    named = explain(default_model, drawing, drawing.rotate(90), new, choices)
+    assert answer.index == 1 and answer.verified and named[0] == answer.rule
+    assert sum(name.probability for name in named) == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.slow

@@ -144,8 +144,8 @@ class Solve:
                 f"{self._model} has no {FILE}, which --allow-none needs: make one with `fine "
                 "calibrate`"
             )
-        pairs = puzzle.images[: 2 * puzzle.hints]
-        xs, ys, (shown, *options) = pairs[0::2], pairs[1::2], puzzle.images[2 * puzzle.hints :]
+        xs, ys = puzzle.pairs
+        shown, *options = puzzle.images[2 * puzzle.hints :]
         verify = not self.model_only
         answer = drawn = None
         if choices:

@@ -9,7 +9,6 @@ hint. If one explains them and makes exactly one of the choices out of x', that 
 ``model_probabilities`` are the network's alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -86,7 +85,7 @@ def decide(
     distance: float,
 ) -> Answer:
     """The answer that the network and the pixels give together."""
-    place = _deciding(evidence, own)
+    place = _deciding(evidence)
     probabilities, index = calibrated, own.index(max(own))
     if place is not None:
         index = evidence.made[place]
@@ -107,15 +106,12 @@ def decide(
     )
 
 
-def _deciding(evidence: Evidence, own: Sequence[float]) -> int | None:
-    """The place of the rule that decides: it makes exactly one choice.
+def _deciding(evidence: Evidence) -> int | None:
+    """The place of the rule that decides: the simplest that makes exactly one choice.
 
-    If several do that differ, the network says which.
+    `explain` names the simplest first as well, so that its rule and the answer agree.
     """
-    places = [place for place, made in enumerate(evidence.made) if made >= 0]
-    if not places:
-        return None
-    return max(places, key=lambda place: (own[evidence.made[place]], -place))
+    return next((place for place, made in enumerate(evidence.made) if made >= 0), None)
 
 
 def named(evidence: Evidence, place: int = 0) -> NamedRule | None:

@@ -154,8 +154,7 @@ class Function:
             raise FineError(f"these are {len(self)} functions: choose by one of them, such as f[0]")
         shown = list_choices(choices)
         if self.hints is not None:
-            pairs = self.hints.images[: 2 * self.hints.hints]
-            return solve(self.model, pairs[0::2], pairs[1::2], x, shown, verify=verify)
+            return solve(self.model, *self.hints.pairs, x, shown, verify=verify)
         images = torch.stack(read_together(self.model, [x, *shown]), dim=1)
         embeddings = self.model.encode(images, firsts=[0] * images.shape[1])
         guess = self.on_embeddings(embeddings[:, 0])

@@ -8,6 +8,7 @@ Images are whatever `read_image` takes. A tensor (b, channels, size, size) is b 
 functions are composed.
 """
 
+from collections.abc import Iterable
 from typing import overload
 
 import torch
@@ -17,9 +18,11 @@ from fine.errors import FineError
 from fine.evaluation.ood import residual_share
 from fine.inference.composed_functions import Function, exact_function
 from fine.inference.function_hints import embed_hints, only_image, read_single
-from fine.inference.naming import NamedRule
-from fine.inference.puzzle_images import Hints, hint_lists
+from fine.inference.naming import NamedRule, with_first
+from fine.inference.puzzle_images import Hints, ReadPuzzle, hint_lists
+from fine.inference.reading import Source
 from fine.inference.rule_functions import RuleFunction, rule_function
+from fine.inference.solving import list_choices, solve
 from fine.models.embedding_functions import compose_function
 from fine.models.finite import check_finite
 from fine.models.paper import FINE
@@ -58,10 +61,8 @@ def function(
     if model is None:
         return rule_function(before, after, anyway=anyway)
     read = read_single(before, after)
-    if read is None:
-        hints = embed_hints(before, after, model)
-    else:  # each file once
-        hints = embed_hints(read.images[0::2], read.images[1::2], model)
+    xs, ys = (before, after) if read is None else read.pairs  # each file once
+    hints = embed_hints(xs, ys, model)
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
 
@@ -79,15 +80,28 @@ def function(
 
 @torch.inference_mode()
 def explain(
-    model: FINE, x: Hints, y: Hints, *, rules: str = "all", k: int = 3, verify: bool = True
+    model: FINE,
+    x: Hints,
+    y: Hints,
+    new: Source | None = None,
+    choices: Iterable[Source] = (),
+    *,
+    rules: str = "all",
+    k: int = 3,
+    verify: bool = True,
 ) -> tuple[NamedRule, ...]:
     """The ``k`` rules of a set that do most nearly what made y from x, the nearest first.
+
+    With ``new`` and its choices, the images are read as `solve` reads them, and the rule that
+    decides its answer is the first.
 
     Args:
         model: A model that composes functions, as `load` returns it.
         x: The image of the example, anything that `read_image` takes; or several, one for each
             hint.
         y: What became of it, or of each of them.
+        new: The new image of a puzzle, if the rule of its answer is asked for.
+        choices: What may become of that one.
         rules: The set of rules to name, as `rule_set` takes it.
         k: How many of them.
         verify: Whether a rule that takes the pixels of x to those of y is named first.
@@ -101,7 +115,16 @@ def explain(
         >>> fine.explain(model, x, y, k=1)[0].family
         'reflection'
     """
-    return function(x, y, model=model).nearest(rules=rules, k=k, verify=verify)
+    if new is None:
+        return function(x, y, model=model).nearest(rules=rules, k=k, verify=verify)
+    puzzle = ReadPuzzle.read(x, y, new, list_choices(choices))
+    xs, ys = puzzle.pairs
+    read_new, *read_choices = puzzle.images[2 * puzzle.hints :]
+    answer = solve(model, xs, ys, read_new, read_choices, verify=verify)
+    # A rule that is found already is not looked for again: it could end a hair beside it.
+    look_again = verify and answer.rule is None
+    names = function(xs, ys, model=model).nearest(rules=rules, k=k, verify=look_again)
+    return with_first(answer.rule, names)[:k]
 
 
 @torch.no_grad()

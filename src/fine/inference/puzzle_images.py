@@ -80,6 +80,12 @@ class ReadPuzzle:
         return ReadPuzzle(len(before), tuple(read_images([*pairs, *others])))
 
     @property
+    def pairs(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Every x, and every y."""
+        shown = self.images[: 2 * self.hints]
+        return list(shown[0::2]), list(shown[1::2])
+
+    @property
     def plain(self) -> list[int]:
         """The places of the images to which no rule has been applied: every x, and x'."""
         return [2 * number for number in range(self.hints + 1) if 2 * number < len(self.images)]
