@@ -27,7 +27,7 @@ def test_a_variant_is_shown_and_drawn(fine, name, hints):
 
 def test_backwards_is_evaluated(fine):
     done = fine(*ORACLE, "--variant", "backwards", "--by-rule")
-    assert done.code == 0 and "variant: backwards" in done.out
+    assert done.code == 0 and "variant: backwards, by swapped" in done.out
 
 
 def test_the_odd_one_out_is_evaluated_against_its_own_chance(fine):

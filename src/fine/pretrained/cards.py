@@ -32,19 +32,22 @@ _SOLVE_IMAGES = (
     'fine.solve(model, "x.png", "y.png", "new.png", ["a.png", "b.png", "c.png", "d.png"])'
 )
 _SOLVE_STRINGS = 'fine.solve_text(model, "abc", "abd", "mmnnpp").text'
+_CALIBRATED = """
+
+Its confidence was fitted afterwards, by `fine calibrate RUN`."""
 _TASK_OPTIONS = ("train_count", "test_count", "size", "validation")
 """What `fine train` can change of a named task."""
 _LESSON_OPTIONS = ("epochs", "batch", "learning_rate", "seed")
 """What `fine learn` can change of a training."""
 
 
-def card(name: str, config: RunConfig, result: dict[str, Any]) -> str:
+def card(name: str, config: RunConfig, result: dict[str, Any], *, calibrated: bool = False) -> str:
     """The card of a run's model, from its config.json and result.json, as Markdown."""
     task = config.task
     low, high = result["interval"]
     counts = by_family(result["by_rule"])
     rows = "\n".join(f"| {family} | {count:,} | {right:.1%} |" for family, count, right in counts)
-    harder = _same_family(result)
+    harder = _same_family(name, result)
     source = _described(task.images)
     solve = _SOLVE_STRINGS if task.shows_strings else _SOLVE_IMAGES
     variant = "" if config.variant == PLAIN else f", variant “{config.variant}”"
@@ -66,7 +69,8 @@ print({solve})
 
 {_amount(config)}, {result["minutes"]:.1f} minutes on {result["machine"]}. {_continual(config)}\
 fine {result["fine"]}, torch {result["torch"]}, commit {result["commit"]}. \
-With as many threads (`--threads`), on such a machine, the command makes the same weights again.
+With as many threads (`--threads`), on such a machine, the command makes the same weights again.\
+{_CALIBRATED if calibrated else ""}
 
 ## Scores
 
@@ -283,7 +287,7 @@ def _near(task: Task) -> str:
     return f" {share} of the wrong rules do nearly the same as the right one." if share else ""
 
 
-def _same_family(result: dict[str, Any]) -> str:
+def _same_family(name: str, result: dict[str, Any]) -> str:
     """The harder scores as a paragraph and a table; empty if they were not measured."""
     scores = result.get("same_family")
     if scores is None:
@@ -294,7 +298,8 @@ def _same_family(result: dict[str, Any]) -> str:
     return f"""
 
 If the wrong rules are of the same family as the right ones, {scores["accuracy"]:.1%} of \
-{scores["puzzles"]:,} (95 % interval {low:.1%} – {high:.1%}):
+{scores["puzzles"]:,} (95 % interval {low:.1%} – {high:.1%}; \
+`fine export RUN {name} --same-family {scores["puzzles"]}`):
 
 | family | puzzles | right |
 |---|---|---|

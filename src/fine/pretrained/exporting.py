@@ -37,7 +37,8 @@ def export(run_folder: Path, folder: Path, *, same_family: int = 0) -> None:
     if same_family:
         result["same_family"] = same_family_scores(model, config.task, count=same_family)
     try:
-        text = card(folder.resolve().name, config, result)
+        name = folder.resolve().name
+        text = card(name, config, result, calibrated=calibration is not None)
     except (KeyError, TypeError, ValueError) as problem:
         raise FineError(
             f"{run_folder / 'result.json'} lacks what a card needs ({problem}): train the run again"

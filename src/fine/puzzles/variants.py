@@ -55,7 +55,8 @@ class Variant:
     covered: float = 0.0
     """Share of each image of a hint that a black square covers."""
     by: str = "inverse"
-    """How a backwards puzzle is solved: inverse, swapped or tried."""
+    """How a backwards puzzle is solved: inverse, swapped (the default of the command line, right
+    more often) or tried."""
 
     def __post_init__(self) -> None:
         if self.name not in VARIANTS:
