@@ -10,7 +10,7 @@ import torch
 
 from fine.errors import FineError
 from fine.experiments import Cell, Ledger
-from fine.experiments.submission import check_submission
+from fine.experiments.submission import check_classes, check_submission
 from fine.io.tensors import read_tensors, save_tensors
 from fine.puzzles.task import Task
 from fine.training import Run, RunConfig, Training, train
@@ -113,3 +113,15 @@ def test_an_encoder_that_has_seen_test_classes_is_refused(run, tmp_path):
     assert f"the encoder of {before} has seen 10 of the 20 classes of glyphs" in refusal(run)
     Run(before).save_config(replace(seen, task=TASK, encoder_from=str(before)).complete())
     check_submission(run)  # the same classes, in an encoder whose own is itself
+
+
+@pytest.mark.parametrize(
+    ("images", "test_images"),
+    [("glyphs+omniglot", "omniglot"), ("cutouts", "cifar100"), ("glyphs+cifar100", "cutouts")],
+)
+def test_classes_are_known_again_in_other_sources(images, test_images, data_root):
+    task = Task(images=images, test_images=test_images, rules="swap", data_root=str(data_root))
+    with pytest.raises(FineError, match=f"the run has seen .* classes of {test_images} that"):
+        check_classes(replace(CONFIG, task=task))
+    other = replace(task, images="glyphs")
+    check_classes(replace(CONFIG, task=other))

@@ -121,13 +121,15 @@ def check_classes(config: RunConfig) -> None:
 
 
 def _refuse_common_classes(training: Task, test: Task, who: str) -> None:
-    """Refuse test classes among the classes that ``who`` was trained on."""
-    source = test.test_images or test.images
-    if training.images != source:
-        return
-    common = set(training.training_classes) & set(test.testing_classes)
+    """Refuse test classes among the classes that ``who`` was trained on.
+
+    Classes are compared by name, so that those of a mixture, and of sources that share their
+    classes, such as cifar100 and cutouts, are known again.
+    """
+    tested = test.testing_class_names
+    common = training.training_class_names & tested
     if common:
         raise FineError(
-            f"{who} has seen {len(common)} of the {len(test.testing_classes)} classes of {source} "
-            "that the test shows: train without them"
+            f"{who} has seen {len(common)} of the {len(tested)} classes of "
+            f"{test.test_images or test.images} that the test shows: train without them"
         )

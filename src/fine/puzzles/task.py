@@ -178,6 +178,18 @@ class Task:
         """Numbers of the classes that test puzzles show, never training classes of one source."""
         return self._classes[1]
 
+    @property
+    def training_class_names(self) -> frozenset[str]:
+        """What the classes of training puzzles are called: the same class in any source."""
+        names = self._training_images.class_names
+        return frozenset(names[number] for number in self.training_classes)
+
+    @property
+    def testing_class_names(self) -> frozenset[str]:
+        """What the classes of test puzzles are called."""
+        names = self._testing_images.class_names
+        return frozenset(names[number] for number in self.testing_classes)
+
     @cached_property
     def _training_images(self) -> Images:
         images = self._load(self.images)
