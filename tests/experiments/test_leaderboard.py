@@ -84,6 +84,14 @@ def test_other_tasks_probes_and_strategies_do_not_count():
     assert board(fewer, probed, replace(record_of(place.cell), strategy="grow")).lines == ()
 
 
+def test_a_run_that_started_from_a_trained_encoder_has_a_line_of_its_own():
+    plain = record_of(TABLE.place("esbn", "wave").cell)
+    helped = replace(plain, trained_encoder=True, value=1.0)
+    lines = board(plain, helped).lines
+    assert [line.seeds for line in lines] == [(1,), (1,)]
+    assert lines[0].training.endswith("from the encoder of another run")
+
+
 def test_every_result_of_the_tables_in_the_ledger_is_on_a_board():
     folder = Path(__file__).parents[2] / "results/ledger"
     if not folder.is_dir():

@@ -58,6 +58,15 @@ def test_a_record_of_a_continual_run_says_its_strategy(ledger):
     assert ledger.records()[0].strategy == "rehearsal"
 
 
+def test_a_record_says_that_the_encoder_was_trained_before(ledger):
+    """And not in which folder of whose machine."""
+    cell = Cell(replace(ROTATION.config, encoder_from="/home/me/runs/first"))
+    ledger.write(recorded(cell))
+    text = ledger.path(cell.key).read_text()
+    assert json.loads(text)["trained_encoder"] is True and "/home/me" not in text
+    assert ledger.records()[0].trained_encoder and not recorded(ROTATION).trained_encoder
+
+
 def test_a_record_does_not_say_where_the_data_lay(ledger):
     task = replace(ROTATION.config.task, data_root="/home/me/data")
     moved = Cell(replace(ROTATION.config, task=task))

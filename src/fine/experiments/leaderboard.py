@@ -165,6 +165,8 @@ def training_words(record: Record, *, conjugate: float = 0.0) -> str:
     """How a record was trained, without the seed and the ``conjugate`` that its table chose."""
     training = record.training
     words = [record.protocol, f"{training.epochs} epochs"]
+    if record.trained_encoder:
+        words.append("from the encoder of another run")
     if record.protocol == "custom":
         words.append(f"batch {training.batch}, learning rate {training.learning_rate:g}")
     if training.resample_each_epoch:

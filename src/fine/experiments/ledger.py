@@ -33,6 +33,7 @@ _ROUNDING = 1e-6  # by which a share may leave 0..1
 
 _OFTEN_EMPTY = (
     "strategy",
+    "trained_encoder",
     "probe",
     "test_curve",
     "confusions",

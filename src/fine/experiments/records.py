@@ -67,6 +67,8 @@ class Attempt:
     """When it ended, in UTC, such as 2026-01-31T12:00:00Z."""
     strategy: str = ""
     """The continual learning strategy; empty: all families were learned together."""
+    trained_encoder: bool = False
+    """Whether it started from the encoder of another run."""
     probe: dict[str, Any] = field(default_factory=dict)
     """What was measured of the run: name, count, options; empty: accuracy on its test puzzles."""
 
@@ -213,5 +215,6 @@ def _common(cell: Cell, made: Mapping[str, str]) -> dict[str, Any]:
         "versions": {name: made[name] for name in ("fine", "torch", "python")},
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "strategy": config.strategy if isinstance(config, ContinualConfig) else "",
+        "trained_encoder": bool(config.encoder_from),
         "probe": {} if cell.probe is None else asdict(cell.probe),
     }
