@@ -14,12 +14,18 @@ def test_without_plugins_it_says_how_to_make_one(fine, monkeypatch):
 def test_plugins_are_listed_and_checked(fine, workplace, monkeypatch):
     monkeypatch.setattr(console, "width", 300)
     monkeypatch.syspath_prepend(str(workplace))
-    install(workplace, "pack_i", source="A = 1", entries={"fine.benchmarks": "one = pack_i:A"})
+    read = "def read(path): return []\nA = 1"
+    entries = {
+        "fine.benchmarks": "one = pack_i:read\nwrong = pack_i:A",
+        "fine.models": "no = pack_i:A",
+    }
+    install(workplace, "pack_i", source=read, entries=entries)
     install(workplace, "pack_j", source="1 / 0", entries={"fine.models": "two = pack_j:B"})
     code, out, err = fine("plugins")
     assert code == 0 and not err and "pack_i 1.0" in out and "division" not in out
     code, out, err = fine("plugins", "--check")
-    assert code == 0 and "yes" in out and "ZeroDivisionError: division by zero" in out
+    assert code == 0 and out.count("yes") == 1 and "ZeroDivisionError: division by zero" in out
+    assert "expected a function, not int" in out and "expected fine.models.Recipe" in out
 
 
 def test_a_broken_model_is_refused_in_one_line(refused, workplace, monkeypatch):
