@@ -45,7 +45,7 @@ def test_a_run_of_any_model_can_answer(fine, data, tmp_path):
     assert done.code == 0, done.err
     done = fine("benchmark", "folder", "--data", data, "--model", run, "--results", tmp_path)
     assert done.code == 0, done.err
-    assert "the network alone" in done.out and "1 records written" in done.out
+    assert "the network alone" in done.out and "1 record written" in done.out
     (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
     record = json.loads(file.read_text())
     assert record["model"] == "vit" and record["right"] == record["right_alone"]
@@ -65,7 +65,7 @@ def test_arc_tasks_are_printed(fine, tmp_path):
 @pytest.mark.slow
 def test_results_go_to_the_ledger_and_to_the_report(fine, data, tmp_path):
     done = fine("benchmark", "folder", "--data", data, "--results", tmp_path)
-    assert done.code == 0 and "1 records written" in done.out
+    assert done.code == 0 and "1 record written" in done.out
     (file,) = (tmp_path / "ledger" / "benchmarks").iterdir()
     record = json.loads(file.read_text())
     assert (record["puzzles"], record["right"], record["model"]) == (2, 2, "universal")

@@ -55,6 +55,11 @@ def test_what_others_reported_stands_beside_it(records):
     assert rows[1][:3] == ["kiva", "Reflect", "universal"]
 
 
+def test_what_was_reported_on_one_set_is_not_said_of_the_harder_one():
+    harder = benchmark_records(ROWS, benchmark="kiva", data="KiVA-adults", model="a", weights="c")
+    assert "GPT-4V" not in str(benchmark_section(harder))
+
+
 def test_runs_of_other_seeds_are_told_apart(records):
     again = [
         replace(record, run={"training": {"seed": seed}})

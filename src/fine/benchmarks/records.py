@@ -49,6 +49,15 @@ OTHERS = {"kiva": ("GPT-4V", "LLaVA-1.5", "MANTIS")}
 """Models that a benchmark's authors tested, of which some numbers may be not known."""
 
 
+HARDER = "KiVA-adults"
+"""KiVA's harder set: nothing that was reported on the other one holds for it."""
+
+
+def reported_as(benchmark: str, data: str) -> str:
+    """The name by which numbers were reported on puzzles in a folder called ``data``."""
+    return data if data == HARDER else benchmark
+
+
 def find_record(benchmark: str, model: str, concept: str) -> Record | None:
     """What a model reached on a concept, if that is known."""
     for record in RECORDS:

@@ -22,7 +22,7 @@ from fine.benchmarks import (
 )
 from fine.benchmarks.arc import arc_row
 from fine.benchmarks.kiva import kiva_root
-from fine.benchmarks.records import OTHERS, RECORDS, find_record
+from fine.benchmarks.records import OTHERS, RECORDS, find_record, reported_as
 from fine.cli.arguments import options
 from fine.cli.options import TrainedModel
 from fine.cli.terminal import console, print_json, say
@@ -85,6 +85,16 @@ class Benchmark:
     def _model(self) -> str:
         return self.model or DEFAULT
 
+    @property
+    def _folder(self) -> str:
+        """What the folder of the puzzles is called."""
+        folder = kiva_root(self.data) if self.name == "kiva" else self.data
+        return folder.resolve().stem
+
+    @property
+    def _reported_as(self) -> str:
+        return reported_as(self.name, self._folder)
+
     def _content(self, count: int, *, verified: bool) -> dict[str, Any]:
         content = {"benchmark": self.name, "model": self._model, "puzzles": count}
         return {**content, "verified": verified, "provenance": provenance()}
@@ -98,7 +108,7 @@ class Benchmark:
         if not self.json:
             self._show(rows, verified=verified)
         self._record(rows)
-        records = [vars(record) for record in RECORDS if record.benchmark == self.name]
+        records = [vars(record) for record in RECORDS if record.benchmark == self._reported_as]
         return {
             **self._content(len(puzzles), verified=verified),
             "rows": [row.as_json() for row in rows],
@@ -110,14 +120,13 @@ class Benchmark:
         """The rows as records of the ledger, if they are wanted there."""
         if self.results is None:
             return
-        folder = kiva_root(self.data) if self.name == "kiva" else self.data
         bundled, source = self._model in names(), Path(self._model)
         trained = training_of(Run(source)) if not bundled and holds_run(source) else {}
         ledger = BenchmarkLedger(self.results / "ledger" / FOLDER)
         records = benchmark_records(
             rows,
             benchmark=self.name,
-            data=folder.resolve().stem,
+            data=self._folder,
             model=self._model if bundled else source.resolve().name,
             weights=weights_digest(self._model),
             run=trained,
@@ -125,7 +134,8 @@ class Benchmark:
         for record in records:
             ledger.write(record)
         if not self.json:
-            say(f"{len(records)} records written to {ledger.folder}; `fine report` shows them")
+            count = "1 record" if len(records) == 1 else f"{len(records)} records"
+            say(f"{count} written to {ledger.folder}; `fine report` shows what is there")
 
     def _show(self, rows: list[BenchmarkRow], *, verified: bool) -> None:
         table = Table(box=None, pad_edge=False)
@@ -145,9 +155,9 @@ class Benchmark:
         console.print(table)
         how = "with rules checked on the pixels" if verified else "the network alone"
         say("", f"{self.name}, {self._model}, {how}")
-        for other in OTHERS.get(self.name, ()):
-            say(f"{other}: {_reported(self.name, other, rows)}")
-        for source in dict.fromkeys(r.source for r in RECORDS if r.benchmark == self.name):
+        for other in OTHERS.get(self._reported_as, ()):
+            say(f"{other}: {_reported(self._reported_as, other, rows)}")
+        for source in dict.fromkeys(r.source for r in RECORDS if r.benchmark == self._reported_as):
             say(f"reported numbers were {source}")
 
     def _run_arc(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Every number of ours is from a record of the ledger; those of others are data wi
 
 from collections.abc import Sequence
 
-from fine.benchmarks.records import OTHERS, RECORDS, find_record
+from fine.benchmarks.records import OTHERS, RECORDS, find_record, reported_as
 from fine.experiments.benchmark_ledger import BenchmarkRecord
 from fine.experiments.text_tables import markdown_rows, markdown_text
 from fine.report.markup import Markup, block, element
@@ -91,7 +91,7 @@ def _numbers(record: BenchmarkRecord) -> dict[str, str]:
 
 def _others(records: Sequence[BenchmarkRecord]) -> list[str]:
     """Models of which something is reported about a concept that is shown."""
-    shown = {(record.benchmark, record.concept) for record in records}
+    shown = {(_reported_as(record), record.concept) for record in records}
     models = [model for names in OTHERS.values() for model in names]
     known = {one.model for one in RECORDS if (one.benchmark, one.concept) in shown}
     return [model for model in models if model in known]
@@ -101,8 +101,8 @@ def _reported(record: BenchmarkRecord, others: Sequence[str]) -> list[str]:
     """What each of some models reached; empty where nobody has tested it."""
     texts = []
     for model in others:
-        found = find_record(record.benchmark, model, record.concept)
-        tested = model in OTHERS.get(record.benchmark, ())
+        found = find_record(_reported_as(record), model, record.concept)
+        tested = model in OTHERS.get(_reported_as(record), ())
         texts.append(UNKNOWN if tested else "")
         if found is not None:
             texts[-1] = f"{whole(100 * found.low)} – {whole(100 * found.high)}"
@@ -110,6 +110,10 @@ def _reported(record: BenchmarkRecord, others: Sequence[str]) -> list[str]:
 
 
 def _sources(records: Sequence[BenchmarkRecord]) -> list[str]:
-    shown = {record.benchmark for record in records}
+    shown = {_reported_as(record) for record in records}
     sources = dict.fromkeys(one.source for one in RECORDS if one.benchmark in shown)
     return [f"{source}. " for source in sources]
+
+
+def _reported_as(record: BenchmarkRecord) -> str:
+    return reported_as(record.benchmark, record.data)
