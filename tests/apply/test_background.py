@@ -22,3 +22,10 @@ def test_where_nothing_is_uncovered_it_is_not_known():
     before = Image.fromarray(noise)
     assert uncovered_background(before, apply_map(before, MIRROR), MIRROR) == ""
     assert uncovered_background(before, before, rotation(20)) == ""  # many colours
+
+
+def test_that_of_16_bits_is_scaled_and_not_clipped():
+    noise = np.random.default_rng(0).integers(65536, size=(90, 120), dtype=np.uint16)
+    before = Image.fromarray(noise)
+    after = apply_map(before, rotation(20), Settings(background="#4e4e4e"))
+    assert uncovered_background(before, after, rotation(20)) == "#4e4e4e"

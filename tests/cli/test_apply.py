@@ -177,6 +177,10 @@ def test_a_function_is_saved_and_used_again(photos, fine, found):
         (("before.png", "--out", "done"), "1 path is given: expected an example"),
         (("before.png", "after.png", "--out", "done"), "2 paths are given: expected an example"),
         (("before.png", "after.png", "photos"), "give either --out"),
+        (
+            ("before.png", "after.png", "photos", "--preview", "p.png", "--save", "s.json"),
+            "leave out --save",
+        ),
         (("before.png", "after.png", "missing", "--out", "done"), "missing is missing"),
         (("before.png", "missing.png", "photos", "--out", "done"), "missing.png is missing"),
         (("before.png", "photos", "photos", "--out", "done"), "photos is a folder"),

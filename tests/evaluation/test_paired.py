@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fine.errors import FineError
-from fine.evaluation import PairedTest, paired_test
+from fine.evaluation import Evaluation, PairedTest, evaluate, paired_test
 from fine.evaluation.metrics import Scored
+from fine.models.oracle import Oracle
+from fine.puzzles.task import Task
 
 COUNTS = st.integers(0, 300)
 
@@ -62,6 +64,13 @@ def test_very_many_puzzles_do_not_overflow():
     assert PairedTest(0, 50_000, 50_000, 0).p_value == 1
 
 
-def test_answers_to_other_puzzles_are_refused():
-    with pytest.raises(FineError, match="2 and 1 puzzles cannot be paired"):
-        paired_test(Answered(0, 0), Answered(0))
+def test_answers_to_other_puzzles_are_not_paired():
+    def answered(rules: str) -> Evaluation:
+        task = Task("glyphs", rules, train_classes=20, test_classes=20, test_count=20)
+        puzzles = task.test_puzzles()
+        return evaluate(Oracle(puzzles.rules, size=32), puzzles)
+
+    one, other = answered("rotation"), answered("swap")
+    assert paired_test(one, one).both == 20
+    with pytest.raises(FineError, match="other puzzles"):
+        paired_test(one, other)

@@ -121,3 +121,11 @@ def test_a_table_of_a_spreadsheet_is_read(puzzles, tmp_path):
 def test_a_missing_file_is_refused(puzzles, tmp_path):
     with pytest.raises(FineError, match="is not there: give a CSV file"):
         evaluate_predictions(tmp_path / "no.csv", puzzles)
+
+
+def test_a_column_without_a_name_shifts_no_other(exported, tmp_path):
+    plain, odd = tmp_path / "plain.csv", tmp_path / "odd.csv"
+    plain.write_text("number,answer\n" + "".join(f"{n},A\n" for n in range(COUNT)))
+    odd.write_text("\ufeff,number,,answer\n" + "".join(f"x,{n},y,A\n" for n in range(COUNT)))
+    one, other = (evaluate_predictions(path, exported) for path in (plain, odd))
+    assert (one.chosen == other.chosen).all() and (one.chosen == 0).all()

@@ -278,3 +278,13 @@ def test_one_of_many_functions_has_a_rule(images):
     with pytest.raises(FineError, match=r"f\[0\].rule"):
         f.rule  # noqa: B018
     assert str(f[1].rule) == "mirrored left-right"
+
+
+def test_one_of_many_derived_functions_has_its_own_rule(images):
+    """And not that of the example which it was derived from."""
+    xs = images[:2]
+    ys = torch.cat((rotated(xs[:1], 90), rotated(xs[1:], 180)))
+    f = function(xs, ys, model=make())
+    assert str(f[0].rule) == "rotation 90°" and str(f[1].rule) == "rotation 180°"
+    assert str(f.power(2)[0].rule) == "rotation 180°"
+    assert str(f.inverse()[0].rule) == "rotation 270°"

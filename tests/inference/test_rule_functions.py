@@ -252,3 +252,33 @@ def test_what_is_no_image_is_refused(turn, given):
 def test_bytes_that_are_no_image_are_refused(turn):
     with pytest.raises(FineError, match="not an image that can be read"):
         turn.draw(b"not an image")
+
+
+@pytest.mark.parametrize("background", ["", "#ff0000", "white", "transparent"])
+@pytest.mark.parametrize("rules", [(), ("negative",), ("black-white",)])
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
+def test_floats_are_drawn_as_bytes_are(mode, rules, background):
+    """Backgrounds, negatives and alpha too."""
+    if background == "transparent" and mode != "RGBA":
+        return  # there is nothing that could be transparent
+    parameters = {"negative": (), "black-white": FAMILIES["black-white"].grid[3]}
+    f = known(("rotation", (45.0,)), *((name, parameters[name]) for name in rules))
+    small = photograph(24, 24).convert("RGBA")
+    small.putalpha(Image.linear_gradient("L").resize((24, 24)))
+    array = np.asarray(small.convert(mode))
+    options = {"resample": "nearest", "background": background}
+    drawn = f.draw(array, **options)
+    floats = f.draw(array.astype(np.float32) / 255, **options)
+    clear = drawn[..., 3] > 8 if mode == "RGBA" else np.ones(drawn.shape[:2], bool)
+    assert np.abs(floats * 255 - drawn)[clear].max() <= 2
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 8, 8), (3, 0, 8), (8,)])
+def test_a_tensor_without_images_is_refused(turn, shape):
+    with pytest.raises(FineError, match="is no image"):
+        turn.draw(torch.zeros(shape))
+
+
+def test_a_tensor_may_gain_a_channel_for_what_is_transparent(turn):
+    drawn = turn.draw(torch.zeros(2, 3, 8, 8, dtype=torch.uint8), background="transparent")
+    assert drawn.shape == (2, 4, 8, 8)

@@ -51,3 +51,8 @@ def test_a_model_reads_strings_or_images_not_both(untrained):
         function(image, image, model=untrained)
     with pytest.raises(FineError, match="this model reads images, not strings"):
         solve_text(make_model("fine", channels=1, size=32), "abc", "abd", "mnp")
+
+
+def test_rules_that_leave_no_letter_are_refused():
+    with pytest.raises(FineError, match="leave no letter of 'a' or of 'c'"):
+        solve_text(load("all-strings"), "a", "b", "c", rules="delete")

@@ -258,3 +258,11 @@ def test_json_in_what_is_no_file_is_refused_without_waiting(tmp_path, make):
     make(tmp_path / "config.json")
     with without_waiting(), pytest.raises(FineError, match=r"config\.json"):
         read_json(tmp_path / "config.json")
+
+
+@pytest.mark.parametrize("path", [Path(), Path("/")])
+def test_a_folder_is_no_file_to_write(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FineError, match="it is a folder; give the name of a file"):
+        write_text(path, "text")
+    assert not contents(tmp_path)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from fine.errors import FineError
+from fine.models import make_model
 from fine.models.fine import FINE, FINEConfig
 from fine.models.surgery import (
     compress,
@@ -126,3 +127,16 @@ def test_a_smaller_model_is_in_the_mode_of_the_whole(training, puzzles):
     slot_use(whole, puzzles)
     assert whole.training is prune(whole, keep=[0]).training is training
     assert compress(whole, rank=1).training is training
+
+
+def test_the_papers_slots_are_refused_and_so_are_more_than_there_are(puzzles):
+    published = make_model("fine-nice", channels=1, size=32)
+    for change in (
+        lambda: prune(published, keep=[0]),
+        lambda: compress(published, rank=2),
+        lambda: most_used(published, puzzles, 1),
+    ):
+        with pytest.raises(FineError, match="of another kind"):
+            change()
+    with pytest.raises(FineError, match="give 1 to 4"):
+        most_used(make(), puzzles, 99)

@@ -8,6 +8,7 @@ import torch
 from fine.errors import FineError
 from fine.evaluation import evaluate
 from fine.models import make_model
+from fine.models.fine import FINE, FINEConfig
 from fine.models.oracle import LeastSquaresPixels, Oracle
 from fine.models.variant_solver import MostSimilar, VariantSolver
 from fine.puzzles.task import Task
@@ -108,3 +109,11 @@ def test_the_most_similar_choice_is_the_one_that_is_shown():
 def test_a_model_that_composes_no_function_is_refused(variant, message):
     with pytest.raises(FineError, match=message):
         VariantSolver(LeastSquaresPixels(), variant)
+
+
+def test_one_hint_is_scored_as_the_model_scores_a_puzzle():
+    torch.manual_seed(0)
+    model = FINE(FINEConfig(score_all_directions=True), channels=1, size=32).eval()
+    images = torch.rand(4, 7, 1, 32, 32)
+    noisy = VariantSolver(model, Variant(noise=0.1)).eval()
+    assert torch.equal(noisy(images), model(images))

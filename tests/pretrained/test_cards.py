@@ -208,3 +208,10 @@ def test_a_stage_that_no_command_makes_is_described_in_python(strategy, test_rul
     stage = ContinualConfig(task=task, strategy=strategy, start_from="runs/all/1-rotation")
     text = recipe(stage)
     assert text.startswith("fine.train(ContinualConfig(") and "start_from='runs/all" in text
+
+
+@pytest.mark.parametrize("options", ["--test-epochs 1 2 --epochs 3", "--distractors near"])
+def test_a_recipe_has_every_option_that_there_is(options):
+    kept = train_config(shlex.split(options))
+    words = shlex.split(recipe(kept))
+    assert words[:2] == ["fine", "train"] and train_config(words[2:]) == kept

@@ -1,5 +1,7 @@
 """How the wrong rule is drawn: from where, and so that choices alone give nothing away."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from fine.puzzles.family_first import FamilyFirst
 from fine.puzzles.sampling import draw_puzzles
 from fine.puzzles.task import Task
 from fine.randomness import random_bits
-from fine.rules import rule_set
+from fine.rules import FAMILIES, rule_set
 
 BASE = random_bits(0, np.arange(4000))
 
@@ -94,3 +96,10 @@ def test_puzzles_with_distractors_from_the_other_split_can_be_drawn_and_rendered
 def test_what_cannot_be_drawn_is_refused(rules, distractors, message):
     with pytest.raises(FineError, match=message):
         draw_puzzles(load_images("glyphs"), rule_set(rules), 4, seed=0, distractors=distractors)
+
+
+def test_a_split_without_rules_is_refused(monkeypatch):
+    whole = replace(FAMILIES["scale"], unseen=lambda factor: False)
+    monkeypatch.setitem(FAMILIES, "scale", whole)
+    with pytest.raises(FineError, match="held back as unseen: use distractors=any"):
+        RulePairs(rule_set("scale"), "unseen")

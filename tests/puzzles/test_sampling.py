@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from fine.errors import FineError
-from fine.images import Images
+from fine.images import Images, load_images
 from fine.images.mixture import mix
 from fine.puzzles import FIRST, OTHER, RIGHT, SECOND, WRONG, draw_puzzles
 from fine.puzzles.family_first import FamilyFirst
@@ -163,3 +163,9 @@ def test_each_source_of_a_mixture_needs_two_of_the_classes(images):
     single = Images("single", images.pixels[one], images.labels[one], images.class_names[:1])
     with pytest.raises(FineError, match=r"every source of single.* needs at least 2 .* one has 1"):
         draw_puzzles(mix([single, images]), rule_set("rotation"), 10, seed=0)
+
+
+@pytest.mark.parametrize("classes", [[0, 0], [0, 400], [0, -1]])
+def test_classes_that_are_not_there_or_named_twice_are_refused(classes):
+    with pytest.raises(FineError, match="numbered 0 to 399"):
+        draw_puzzles(load_images("glyphs"), rule_set("swap"), 4, seed=0, classes=classes)

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from fine.errors import FineError
 from fine.puzzles import PRESETS, SECOND, Task
@@ -144,3 +146,15 @@ def test_too_few_classes_are_named():
         _ = task.training_classes
     with pytest.raises(FineError, match="glyphs leaves 400 classes to train on where 500"):
         _ = replace(task, train_classes=500).training_classes
+
+
+def test_a_source_of_the_mixture_is_tested_on_classes_that_were_not_learned(tmp_path):
+    for name in "abcd":
+        noise = np.random.default_rng(ord(name)).integers(256, size=(2, 32, 32), dtype=np.uint8)
+        (tmp_path / name).mkdir()
+        for number, pixels in enumerate(noise):
+            Image.fromarray(pixels).save(tmp_path / name / f"{number}.png")
+    mixture = Task(f"glyphs+folder:{tmp_path}", "swap", test_images="glyphs", train_classes=150)
+    tested = replace(mixture, test_classes=100, test_count=20)
+    assert len(tested.testing_class_names) == 100
+    assert not tested.testing_class_names & tested.training_class_names

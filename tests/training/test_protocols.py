@@ -6,7 +6,8 @@ import pytest
 
 from fine.errors import FineError
 from fine.images.augmentation import PARTS
-from fine.training import PROTOCOLS, Training
+from fine.puzzles.task import Task
+from fine.training import PROTOCOLS, RunConfig, Training
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,9 @@ def test_the_same_augmentation_is_the_same_training(given, parts):
     training = Training(augment_images=given)
     assert training.image_parts == parts and training.augment_images == "+".join(parts)
     assert training == Training(augment_images="+".join(parts)) == replace(training)
+
+
+def test_an_encoder_of_strings_on_images_is_refused():
+    config = RunConfig(task=Task.preset("glyphs", rules="swap"), settings={"encoder": "strings"})
+    with pytest.raises(FineError, match="encoder=strings reads grids of letters"):
+        config.check()

@@ -69,6 +69,8 @@ def make_function_map(
     """
     if count < 2:
         raise FineError(f"count is {count}: give at least 2 functions per family")
+    if task.shows_strings:
+        raise FineError("a map is of functions of images: give a task of images, such as glyphs")
     shown = rule_set(rules or task.test_rules or task.rules)
     puzzles = task.test_puzzles()
     numbers = [

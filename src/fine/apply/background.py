@@ -29,6 +29,8 @@ def uncovered_background(before: Image.Image, after: Image.Image, point_map: Poi
     outside = ~(distance <= _EDGE)  # and what is no number
     if outside.mean() < _LEAST:
         return ""
+    if after.mode.startswith("I;16"):  # Pillow would clip 16 bits to 8 instead of scaling them
+        after = Image.fromarray((np.asarray(after) >> 8).astype(np.uint8))
     shown = after.convert("RGBA").resize((frame.width, frame.height), Image.Resampling.NEAREST)
     colours = np.asarray(shown)[outside]  # (n, 4)
     low, middle, high = np.quantile(colours, (0.25, 0.5, 0.75), axis=0)

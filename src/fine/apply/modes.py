@@ -101,12 +101,18 @@ def _to_warp(plain: Image.Image, resample: str) -> Image.Image:
     return plain if weighted is None else plain.convert(weighted)
 
 
+def grey_of(colour: tuple[int, int, int]) -> int:
+    """The brightness of a colour, from 0 to 255."""
+    red, green, blue = colour
+    return (_RED * red + _GREEN * green + _BLUE * blue + 500) // 1000
+
+
 def _fill(mode: str, colour: tuple[int, int, int] | None) -> Fill:
     """A colour in a mode; None is transparent."""
     if colour is None:
         return (0, 0) if mode == "LA" else (0, 0, 0, 0)
     red, green, blue = colour
-    grey = (_RED * red + _GREEN * green + _BLUE * blue + 500) // 1000
+    grey = grey_of(colour)
     fills: dict[str, Fill] = {
         "1": 255 * (grey >= 128),
         "L": grey,

@@ -105,6 +105,8 @@ class Apply:
                 "give either --out, a folder for the results, or --preview, a file for a contact "
                 "sheet"
             )
+        if self.preview is not None and self.save is not None:
+            raise FineError("--preview draws a contact sheet and nothing else: leave out --save")
         if self.out is not None and self.out.exists() and not self.out.is_dir():
             raise FineError(f"--out {self.out} is a file: give a folder for the results")
         if self.preview is not None and self.preview.suffix.lower() != ".png":

@@ -11,7 +11,8 @@ from fine.errors import FineError
 from fine.models import registry as models
 from fine.models.registry import find_model
 from fine.plugins import GROUPS, Plugin, plugins
-from fine.rules import families, rule_set
+from fine.rules import families
+from fine.rules.families import add_plugin
 
 
 @options()
@@ -35,7 +36,10 @@ class ShowPlugins:
         console.print(table)
 
 
-_FINDERS: dict[str, Callable[[str], Any]] = {models.PLUGINS: find_model, families.PLUGINS: rule_set}
+_FINDERS: dict[str, Callable[[str], Any]] = {
+    models.PLUGINS: find_model,
+    families.PLUGINS: add_plugin,
+}
 """Groups whose things can be looked up by name without files; the others are functions."""
 
 

@@ -50,6 +50,10 @@ class Lesson:
             raise FineError(
                 f"{source} is a model of the paper, whose memory cannot grow: give a `fine`"
             )
+        if model.config.encoder == "strings":
+            raise FineError(
+                f"{source} reads strings: only a model of images can learn one more rule"
+            )
         if trained is not None and trained.images == "folder":
             trained = None  # somebody's images; an exported model does not say where they are
         if trained is not None:

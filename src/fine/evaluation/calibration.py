@@ -135,11 +135,15 @@ def ood_scores(model: FINE, images: Tensor) -> OODScores:  # (b, 3 + k, channels
     embeddings = model.eval().encode(images)
     x, y, new, choices = embeddings[:, 0], embeddings[:, 1], embeddings[:, 2], embeddings[:, 3:]
     logits = check_finite(model.score(embeddings))
+    distance = answer_distance(model, compose_function(model, [x], [y])(new), choices, logits)
+    return OODScores(logits, check_finite(residual_share(model, x, y)), distance)
+
+
+def answer_distance(model: FINE, guess: Tensor, choices: Tensor, logits: Tensor) -> Tensor:  # (b,)
+    """From f(x') to the choice taken, relative to the size of that choice; of embeddings."""
     chosen = choices[torch.arange(len(choices)), logits.argmax(1)]
-    guess = compose_function(model, [x], [y])(new)
     size = model.distance(torch.zeros_like(chosen), chosen).clamp(min=1e-8)
-    distance = model.distance(guess, chosen) / size
-    return OODScores(logits, check_finite(residual_share(model, x, y)), check_finite(distance))
+    return check_finite(model.distance(guess, chosen) / size)
 
 
 def all_ood_scores(model: FINE, images: Tensor) -> OODScores:

@@ -35,6 +35,11 @@ class Scored:
         raise NotImplementedError
 
     @property
+    def asked(self) -> list[tuple[str, list[int]]]:
+        """Of each puzzle the hidden rule, in words, and the kinds of its choices in their order."""
+        return []
+
+    @property
     def accuracy(self) -> float:
         """Share of puzzles answered right; one without an answer counts as wrong."""
         return float((self.kinds == 0).mean())
@@ -73,6 +78,13 @@ class Evaluation(Scored):
     def kinds(self) -> NDArray[np.int64]:
         """(n,): what the model took: 0 right, 1 wrong rule, 2 wrong object, 3 both wrong."""
         return np.take_along_axis(self.puzzles.kinds, self.chosen[:, None], axis=1)[:, 0]
+
+    @property
+    def asked(self) -> list[tuple[str, list[int]]]:
+        """Of each puzzle the hidden rule, in words, and the kinds of its choices in their order."""
+        rules = map(str, self.puzzles.rules.rules)
+        names = np.array(list(rules), dtype=object)[self.puzzles.hidden]
+        return list(zip(names.tolist(), self.puzzles.kinds.tolist(), strict=True))
 
     @property
     def mistakes(self) -> dict[str, float]:

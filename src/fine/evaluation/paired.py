@@ -89,6 +89,8 @@ def paired_test(first: Scored, second: Scored) -> PairedTest:
             f"{len(first.kinds):,} and {len(second.kinds):,} puzzles cannot be paired: both must "
             "answer the same ones"
         )
+    if first.asked != second.asked:
+        raise FineError("the two answer other puzzles, which cannot be paired: give the same ones")
     one, other = first.kinds == 0, second.kinds == 0
     return PairedTest(
         both=int(np.sum(one & other)),

@@ -64,6 +64,11 @@ class Predictions(Scored):
         return np.where(self.chosen < 0, _NONE, taken)
 
     @property
+    def asked(self) -> list[tuple[str, list[int]]]:
+        """Of each puzzle the hidden rule, in words, and the kinds of its choices in their order."""
+        return list(zip(self.key.rules, self.key.kinds.tolist(), strict=True))
+
+    @property
     def mistakes(self) -> dict[str, float]:
         """Share of all puzzles with each kind of mistake."""
         return {ALL_KINDS[kind]: float((self.kinds == kind).mean()) for kind in range(1, _NONE + 1)}
@@ -142,11 +147,11 @@ def _read_answers(path: Path) -> dict[int, str]:
         raise FineError(f"{path} is not there: give a CSV file of answers") from None
     except (OSError, ValueError) as problem:
         raise FineError(f"{path} cannot be read as CSV ({problem})") from problem
-    names = [name.lstrip("\ufeff").strip() for name in (rows[0] if rows else {}) if name]
+    names = [(name or "").strip() for name in (rows[0] if rows else {})]
     if not {"number", "answer"} <= {*names}:
         raise FineError(
-            f"{path} has the columns {', '.join(names) or '(none)'}: expected 'number' and "
-            "'answer', with a row for every puzzle"
+            f"{path} has the columns {', '.join(filter(None, names)) or '(none)'}: expected "
+            "'number' and 'answer', with a row for every puzzle"
         )
     answers: dict[int, str] = {}
     for line, row in enumerate(rows, start=2):

@@ -25,7 +25,7 @@ from fine.experiments.experiment import Experiment, label
 from fine.experiments.keys import changed_settings
 from fine.experiments.records import Record
 from fine.images.augmentation import PARTS
-from fine.models import make_model
+from fine.models import make_model, model_config
 from fine.puzzles.task import Task
 from fine.training.protocols import Training
 
@@ -156,9 +156,11 @@ def _signature(task: Task, encoder: str) -> tuple[Task, str]:
 
 
 def _encoder(record: Record) -> str:
-    """The encoder of a record; p4-cnn where it is not named, as the paper's models have it."""
-    usual = "p4m-cnn" if record.model == "fine" else "p4-cnn"
-    return str(record.settings.get("encoder", usual))
+    """The encoder of a record's model; empty if it has none, or is not known here."""
+    try:
+        return str(getattr(model_config(record.model, record.settings), "encoder", ""))
+    except FineError:
+        return ""
 
 
 def training_words(record: Record, *, conjugate: float = 0.0) -> str:

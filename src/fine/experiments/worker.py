@@ -101,7 +101,13 @@ def find_trained(config: RunConfig, folder: Path) -> Run | None:
 def _training(config: RunConfig) -> dict[str, Any]:
     """All that training depends on, and nothing of the test except the channels of its images."""
     task = replace(
-        config.task, test_images="", test_rules="", test_classes=0, test_count=1, data_root=""
+        config.task,
+        test_images="",
+        test_rules="",
+        test_distractors="",
+        test_classes=0,
+        test_count=1,
+        data_root="",
     )
     return {
         **as_dict(config),

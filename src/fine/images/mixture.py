@@ -18,6 +18,14 @@ def parts_of(name: str) -> list[str]:
     return [name] if name.startswith("folder:") else name.split("+")
 
 
+_MADE_OF = {"cutouts": "cifar100"}
+
+
+def origins(name: str) -> set[str]:
+    """Where the images of a source come from: its parts, or what these are made of."""
+    return {_MADE_OF.get(part, part) for part in parts_of(name)}
+
+
 def mix(sources: Sequence[Images]) -> Images:
     """The images of all sources, in colour if one of them is."""
     names = [source.name for source in sources]

@@ -73,8 +73,8 @@ class Function:
     """Images (b, channels, size, size) that the functions are known to take; compared on these."""
     outputs: tuple[Tensor, ...]
     """Images that they are known to make."""
-    find_exact: Callable[[], RuleFunction] = field(repr=False)
-    """Finds the same function by its rule, when it is first asked for."""
+    find_exact: Callable[[int], RuleFunction] = field(repr=False)
+    """Finds one of the functions, by its number, by its rule."""
     hints: ReadPuzzle | None = None
     """The images it was composed from, as they were read; None if there are several functions, or
     if it was made from other functions."""
@@ -93,7 +93,11 @@ class Function:
         An error says that a derived rule has no formula: the function on embeddings is all there
         is then.
         """
-        return self.find_exact()
+        if len(self) > 1:
+            raise FineError(
+                f"these are {len(self)} functions: ask for the rule of one, such as f[0].rule"
+            )
+        return self.find_exact(0)
 
     @property
     def rule(self) -> Registered:
@@ -124,13 +128,9 @@ class Function:
         return replace(
             self,
             on_embeddings=self.on_embeddings[one],
-            inputs=tuple(images[one] for images in self.inputs),
-            outputs=tuple(images[one] for images in self.outputs),
-            hints=self.hints,
-            find_exact=lambda: exact_function(
-                [images[one][0] for images in self.inputs],
-                [images[one][0] for images in self.outputs],
-            ),
+            inputs=tuple(_own(images, one) for images in self.inputs),
+            outputs=tuple(_own(images, one) for images in self.outputs),
+            find_exact=lambda _: self._exact(number % len(self)),
         )
 
     @property
@@ -167,7 +167,7 @@ class Function:
             self.on_embeddings.inverse(),
             self.outputs,
             self.inputs,
-            lambda: self.exact.inverse(),
+            lambda number: self._exact(number).inverse(),
         )
 
     def __matmul__(self, first: "Function") -> "Function":
@@ -175,7 +175,11 @@ class Function:
         self._check_like(first)
         combined = self.on_embeddings.after(first.on_embeddings)
         return Function(
-            self.model, combined, first.inputs, self.outputs, lambda: self.exact @ first.exact
+            self.model,
+            combined,
+            first.inputs,
+            self.outputs,
+            lambda number: self._exact(number) @ first._exact(number),
         )
 
     def power(self, times: float) -> "Function":
@@ -185,7 +189,7 @@ class Function:
         return replace(
             self,
             on_embeddings=self.on_embeddings.power(times),
-            find_exact=lambda: self.exact.power(times),
+            find_exact=lambda number: self._exact(number).power(times),
             hints=None,
         )
 
@@ -198,7 +202,7 @@ class Function:
         return replace(
             self,
             on_embeddings=between,
-            find_exact=lambda: self.exact.interpolate(other.exact, share),
+            find_exact=lambda number: self._exact(number).interpolate(other._exact(number), share),
             hints=None,
         )
 
@@ -246,6 +250,10 @@ class Function:
         """All numbers of the functions, one row each."""
         return check_finite(self.on_embeddings.vector())
 
+    def _exact(self, number: int) -> RuleFunction:
+        """One of the functions by its rule; a single one stands for any, and is found once."""
+        return self.exact if len(self) == 1 else self.find_exact(number)
+
     def _embed(self, images: Tensor) -> Tensor:  # (b, channels, size, size) -> (b, rows, columns)
         return self.model.encode(images[:, None], firsts=[0])[:, 0]
 
@@ -259,6 +267,11 @@ class Function:
             raise FineError(
                 f"there are {len(self)} functions here and {len(other)} there: give as many, or one"
             )
+
+
+def _own(images: Tensor, one: slice) -> Tensor:  # (b or 1, …) -> (1, …)
+    """The images of one function; those of a single one belong to all."""
+    return images[one] if len(images) > 1 else images
 
 
 def exact_function(before: Sequence[Source], after: Sequence[Source]) -> RuleFunction:

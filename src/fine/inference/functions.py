@@ -14,7 +14,6 @@ from typing import overload
 import torch
 from torch import Tensor
 
-from fine.errors import FineError
 from fine.evaluation.ood import residual_share
 from fine.inference.composed_functions import Function, exact_function
 from fine.inference.function_hints import embed_hints, only_image, read_single
@@ -66,11 +65,10 @@ def function(
     composed = compose_function(model, hints.x, hints.y)
     check_finite(composed.vector())
 
-    def find_exact() -> RuleFunction:
-        if len(composed) > 1:
-            raise FineError(
-                f"these are {len(composed)} functions: ask for the rule of one, such as f[0].rule"
-            )
+    def find_exact(number: int) -> RuleFunction:
+        if read is None:  # of several functions the images are known as the model sees them
+            sides = (hints.inputs, hints.outputs)
+            return exact_function(*([images[number] for images in side] for side in sides))
         return exact_function(
             [only_image(one) for one in before], [only_image(one) for one in after]
         )

@@ -22,7 +22,7 @@ from fine.inference.naming import distinct_rules
 from fine.inference.reading import resized
 from fine.inference.registration import register
 from fine.inference.views import Views, differences, smoothed
-from fine.rules import Rule, RuleSet, Warp, apply_rules, rule_set
+from fine.rules import FAMILIES, Rule, RuleSet, Warp, apply_rules, rule_set
 
 COARSE = 32
 """Pixels a side at which the rules of a bank are tried."""
@@ -100,9 +100,13 @@ def try_bank(views: Views, bank: Bank) -> list[Tried]:
     return sorted(tried, key=lambda one: one.difference)
 
 
-@functools.lru_cache(maxsize=8)
 def bank_of(rules: str) -> Bank:
     """The bank of these families, with finer grids than they have."""
+    return _bank(rules, tuple(FAMILIES))  # `all` grows with families that are registered
+
+
+@functools.lru_cache(maxsize=8)
+def _bank(rules: str, _registered: tuple[str, ...]) -> Bank:
     members: list[Rule] = []
     for name, numbers in (known := rule_set(rules)).families.items():
         family = known.rules[numbers[0]].family

@@ -13,7 +13,13 @@ import torch
 from torch import Tensor
 
 from fine.errors import FineError
-from fine.evaluation.calibration import Calibration, OODScores, calibration_of, ood_scores
+from fine.evaluation.calibration import (
+    Calibration,
+    OODScores,
+    answer_distance,
+    calibration_of,
+    ood_scores,
+)
 from fine.evaluation.ood import residual_share
 from fine.inference import doubts as doubt
 from fine.inference.answers import Answer, decide
@@ -182,11 +188,8 @@ def _scores(model: FINE, images: Tensor, puzzle: ReadPuzzle) -> OODScores:
     new, choices = embeddings[:, hints], embeddings[:, hints + 1 :]
     guess = compose_function(model, xs, ys)(new)
     logits = check_finite(-model.distance(choices, guess[:, None]))
-    chosen = choices[torch.arange(len(choices)), logits.argmax(1)]
-    size = model.distance(torch.zeros_like(chosen), chosen).clamp(min=1e-8)
     residual = residual_share(model, torch.cat(xs, dim=2), torch.cat(ys, dim=2))
-    distance = check_finite(model.distance(guess, chosen) / size)
-    return OODScores(logits, check_finite(residual), distance)
+    return OODScores(logits, check_finite(residual), answer_distance(model, guess, choices, logits))
 
 
 def list_choices(choices: Iterable[Source]) -> list[Source]:

@@ -77,6 +77,11 @@ def solve_text(model: FINE, x: str, y: str, new: str, *, rules: str = "all") -> 
     }
     # Deleting the only letter leaves nothing, which is no answer.
     made = {number: texts for number, texts in made.items() if all(texts)}
+    if not made:
+        raise FineError(
+            f"the rules {rules} leave no letter of '{x}' or of '{new}': give longer strings, or "
+            "more rules"
+        )
     results = [text for texts in made.values() for text in texts]
     probabilities = _logits(model, (x, y, new), results).softmax(0).tolist()
     ranked = [

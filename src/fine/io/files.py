@@ -37,6 +37,8 @@ def written_whole(path: Path) -> Iterator[Path]:
     On any failure the temporary file is deleted, and so are the folders that were made for it. In a
     folder that this process has locked nothing is written, or made, once it is another folder.
     """
+    if not path.name:  # `.` and `/` have none, beside which a temporary file could be
+        raise cannot_write(path, IsADirectoryError())
     check_owned(path.parent)
     if (stream := _open_stream(path)) is not None:
         with _written_to(stream, path) as temporary:

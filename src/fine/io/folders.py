@@ -20,7 +20,12 @@ def written_folder(path: Path) -> Iterator[Path]:
 
     Nothing is overwritten: ``path`` must be free, or an empty folder.
     """
-    if path.is_symlink() or path.is_file() or (path.is_dir() and any(path.iterdir())):
+    if (
+        not path.name
+        or path.is_symlink()
+        or path.is_file()
+        or (path.is_dir() and any(path.iterdir()))
+    ):
         raise FineError(f"{path} is there already: give the name of a new folder")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -24,6 +24,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 def parse_table(text: str) -> list[dict[str, str]]:
     """The rows of a text of CSV; a ValueError if it is none, or too long."""
+    text = text.removeprefix("\ufeff")  # which spreadsheets write before UTF-8
     reader = csv.DictReader(io.StringIO(text, newline=""))
     rows: list[dict[str, str]] = []
     try:

@@ -147,7 +147,7 @@ class LayeredFunction(EmbeddingFunction):
 
     def __getitem__(self, numbers: slice) -> "LayeredFunction":
         chosen = [
-            Network([weight[numbers] for weight in weights], backwards)
+            Network([w[numbers] if len(w) > 1 else w for w in weights], backwards)
             for weights, backwards in self.networks
         ]
         return replace(self, networks=tuple(chosen))

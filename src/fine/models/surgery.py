@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fine.errors import FineError
 from fine.models.fine import FINE, FINEConfig
@@ -38,6 +38,7 @@ def prune(model: FINE, *, keep: Sequence[int]) -> FINE:
 
     Slots in groups must be kept as whole groups, or equally many of each group.
     """
+    _check_slots(model)
     config, numbers = model.config, sorted(set(keep))
     if not numbers or numbers[0] < 0 or numbers[-1] >= config.slots:
         raise FineError(
@@ -64,6 +65,7 @@ def prune(model: FINE, *, keep: Sequence[int]) -> FINE:
 @torch.no_grad()
 def compress(model: FINE, *, rank: int) -> FINE:
     """The same model with slots of this rank, each the nearest to the matrix it replaces."""
+    _check_slots(model)
     if model.config.slot_form or not model.config.slots:
         raise FineError("only slots that are whole matrices can be compressed: this model has none")
     config = replace(model.config, slot_form=f"rank-{rank}")
@@ -113,7 +115,16 @@ def slot_use(model: FINE, puzzles: Puzzles, *, batch: int = 100) -> Tensor:  # (
 
 def most_used(model: FINE, puzzles: Puzzles, count: int) -> list[int]:
     """The numbers of the slots that these puzzles need most."""
+    _check_slots(model)
+    if not 1 <= count <= model.config.slots:
+        raise FineError(f"count is {count}: give 1 to {model.config.slots}, the slots there are")
     return sorted(slot_use(model, puzzles).topk(count).indices.tolist())
+
+
+def _check_slots(model: nn.Module) -> None:
+    """Refuse models whose slots are of another kind."""
+    if not isinstance(model, FINE):
+        raise FineError("a model of the paper has slots of another kind: give a `fine`")
 
 
 def with_slots(model: FINE, numbers: Tensor, groups: Sequence[int], **settings: Any) -> FINE:

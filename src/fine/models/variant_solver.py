@@ -30,8 +30,8 @@ class VariantSolver(nn.Module):
         super().__init__()
         self.model, self.variant = model, variant
         self.swapped = variant.name == "backwards" and variant.by == "swapped"
-        plain = variant.name == "hints" and variant.hints == 1
-        if isinstance(model, FINE | Oracle) or self.swapped or plain:
+        self.plain = variant.name == "hints" and variant.hints == 1
+        if isinstance(model, FINE | Oracle) or self.swapped or self.plain:
             return
         remedy = "use a FINE, or oracle"
         if variant.name == "backwards":
@@ -45,6 +45,8 @@ class VariantSolver(nn.Module):
         """Hints, x' or y', and k choices -> logits (b, k)."""
         if self.swapped:
             return self.model(images[:, [1, 0, *range(2, images.shape[1])]])
+        if self.plain and not self.training:  # scored as the model scores a puzzle
+            return self.model(images)
         if isinstance(self.model, FINE):
             return _SOLVERS[self.variant.name](self.variant, _Embeddings(self.model), images)
         if isinstance(self.model, Oracle):

@@ -35,7 +35,9 @@ _SOLVE_STRINGS = 'fine.solve_text(model, "abc", "abd", "mmnnpp").text'
 _CALIBRATED = """
 
 Its confidence was fitted afterwards, by `fine calibrate RUN`."""
-_TASK_OPTIONS = ("train_count", "test_count", "size", "validation")
+_LESSON_TASK_OPTIONS = ("train_count", "test_count", "size", "validation")
+"""What `fine learn` can change of a named task."""
+_TASK_OPTIONS = (*_LESSON_TASK_OPTIONS, "distractors", "test_distractors")
 """What `fine train` can change of a named task."""
 _LESSON_OPTIONS = ("epochs", "batch", "learning_rate", "seed")
 """What `fine learn` can change of a training."""
@@ -108,7 +110,7 @@ def _train_command(config: RunConfig) -> list[str] | None:
     """The `fine train` command of a run; None if there is no option for something in it."""
     task, training = config.task, config.training
     rules = task.rules.partition(":")[0] if task.test_rules else task.rules
-    preset = _preset(task, rules)
+    preset = _preset(task, rules, ignored=_TASK_OPTIONS)
     if preset is None:
         return None
     words = ["fine", "train", "--task", preset, "--rules", rules]
@@ -147,7 +149,8 @@ def _learn_command(config: RunConfig) -> list[str] | None:
     """The `fine learn` command of a run; None if that cannot make it."""
     task, training = config.task, config.training
     known = task.test_rules.removesuffix(f"+{task.rules}")
-    preset = _preset(task, task.rules, ignored=("test_rules", "channels"))
+    ignored = (*_LESSON_TASK_OPTIONS, "test_rules", "channels")
+    preset = _preset(task, task.rules, ignored=ignored)
     usual = Training()
     others = [name for name in _names(training) if name not in _LESSON_OPTIONS]
     is_lesson = _strategy(config) == "anchor" and known != task.test_rules
@@ -164,9 +167,9 @@ def _learn_command(config: RunConfig) -> list[str] | None:
     return words + (["--validation"] if task.validation else [])
 
 
-def _preset(task: Task, rules: str, ignored: Iterable[str] = ()) -> str | None:
+def _preset(task: Task, rules: str, ignored: Iterable[str]) -> str | None:
     """The name of the task that a task is but for what options can change, if there is one."""
-    ignored = {*ignored, *_TASK_OPTIONS, "data_root"}
+    ignored = {*ignored, "data_root"}
     names = [*PRESETS, *([task.images] if task.images.startswith("folder:") else [])]
     for name in names:
         preset = Task.preset(name, rules=rules)
@@ -181,7 +184,8 @@ def _changed(given: Any, usual: Any, names: Iterable[str]) -> list[str]:
     for name in names:
         value = getattr(given, name)
         if value != getattr(usual, name):
-            words += [_option(name)] if value is True else [_option(name), str(value)]
+            values = value if isinstance(value, tuple) else () if value is True else (value,)
+            words += [_option(name), *map(str, values)]
     return words
 
 

@@ -87,10 +87,13 @@ class RulePairs:
         return draw
 
     def _of_split(self, *, unseen: bool) -> Callable[[Bits, int], tuple[Integers, Integers]]:
-        rules = self.rules.rules
-        wrong_ones = FamilyFirst(
-            self.rules, members=[n for n, rule in enumerate(rules) if rule.unseen == unseen]
-        )
+        members = [n for n, rule in enumerate(self.rules.rules) if rule.unseen == unseen]
+        if not members:
+            raise FineError(
+                f"no rule of the families of '{self.rules.name}' is "
+                f"{'held back as unseen' if unseen else 'seen'}: use distractors=any"
+            )
+        wrong_ones = FamilyFirst(self.rules, members=members)
         right_ones = FamilyFirst(self.rules, members=range(self._from))
 
         def draw(base: Bits, stream: int) -> tuple[Integers, Integers]:

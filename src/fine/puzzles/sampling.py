@@ -63,6 +63,7 @@ def draw_puzzles(
         raise FineError(
             f"puzzles need images of at least 2 classes: got {len(chosen)} of {images.name}"
         )
+    _check_classes(images, chosen)
     check_count(count, start)
     pairs = RulePairs(rules, distractors)
     rules = pairs.rules
@@ -83,6 +84,16 @@ def draw_puzzles(
         f"after {ATTEMPTS} draws puzzle {numbers[pending[0]]} of {images.name} × {rules.name} "
         "still has choices that look alike: use images that differ more, or other rules"
     )
+
+
+def _check_classes(images: Images, chosen: NDArray[np.int64]) -> None:
+    """Refuse classes that images do not have, and one that is named twice."""
+    known = (chosen >= 0) & (chosen < len(images.class_names))
+    if not known.all() or len(np.unique(chosen)) < len(chosen):
+        raise FineError(
+            f"the classes of {images.name} are numbered 0 to {len(images.class_names) - 1}: give "
+            "each once"
+        )
 
 
 def check_count(count: int, start: int) -> None:

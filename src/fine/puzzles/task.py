@@ -11,6 +11,7 @@ from typing import Any
 
 from fine.errors import FineError, unknown
 from fine.images import Images, are_strings, load_images, load_strings
+from fine.images.mixture import origins
 from fine.images.sources import PLUGINS
 from fine.plugins import plugin_names
 from fine.puzzles.puzzles import Puzzles
@@ -225,7 +226,11 @@ class Task:
             kept = len(train) - max(2, len(train) // 5)
             train, test = train[:kept], train[kept:]
         elif self._tests_other_source:
-            others = random_order(len(self._testing_images.class_names), _SPLIT).tolist()
+            names = self._testing_images.class_names
+            others = random_order(len(names), _SPLIT).tolist()
+            if origins(self.test_images) & origins(self.images):
+                learned = {self._training_images.class_names[number] for number in train}
+                others = [number for number in others if names[number] not in learned]
             test = others[: self.test_classes or len(others)]
         else:
             test = order[len(train) :][: self.test_classes or len(order)]

@@ -62,7 +62,8 @@ def family_of(name: str) -> Family | None:
 
 def matrix_of(rule: Rule) -> Matrix | None:
     """The matrix of an affine rule, by the family's own formula; None if it is not affine."""
-    if rule.family.name in NOT_AFFINE:
+    partly_negative = rule.family.negative is not None and rule.family is not NEGATIVE
+    if rule.family.name in NOT_AFFINE or partly_negative:
         return None
     corners = torch.tensor([[0, 0], [1, 0], [0, 1], [0.7, -0.4], [-1, -1]], dtype=torch.float64)
     read = (rule.family.source(corners * HALF, *rule.parameters) / HALF).numpy()

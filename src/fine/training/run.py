@@ -82,6 +82,11 @@ class RunConfig:
             raise FineError(f"channels is {self.channels}: a model sees 1 (grey) or 3 (colour)")
         if self.task.shows_strings:
             self._check_strings()
+        elif self.settings.get("encoder") == "strings":
+            raise FineError(
+                "encoder=strings reads grids of letters, not images: choose another encoder, or a "
+                "task of strings"
+            )
         names, _, split = self.task.rules.partition(":")
         rotated = {"rotation", "affine", "all"} & set(names.split("+"))
         if self.training.augment_puzzles == 8 and split and rotated:

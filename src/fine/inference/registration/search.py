@@ -26,6 +26,7 @@ REGISTERED_FAMILIES = (
     *("wave", "fisheye", "swap", "black-white"),
 )
 """Families that pairs are explained by."""
+_ROUNDING = 1e-3  # of brightness
 OF_MIXES = frozenset(("any-mix", "affine-map"))
 """Those of them that stand for mixes."""
 
@@ -96,11 +97,16 @@ def _check(xs: Sequence[Tensor], ys: Sequence[Tensor], families: Sequence[str]) 
             "one"
         )
     for image in (*xs, *ys):
+        if not isinstance(image, Tensor) or not image.is_floating_point():
+            kind = image.dtype if isinstance(image, Tensor) else type(image).__name__
+            raise FineError(f"an image of {kind} cannot be compared: give a tensor of floats")
         if image.ndim != 3 or image.shape[0] not in (1, 3) or min(image.shape[1:]) < 4:
             raise FineError(
                 f"an image of shape {tuple(image.shape)} cannot be compared: give (channels, h, w) "
                 "with 1 or 3 channels and at least 4 pixels a side"
             )
+        if not (image.min() > -_ROUNDING and image.max() < 1 + _ROUNDING):  # or no number
+            raise FineError("an image must have brightness between 0 and 1: divide it by its white")
     for name in families:
         if name not in REGISTERED_FAMILIES:
             raise unknown("family", name, REGISTERED_FAMILIES)
