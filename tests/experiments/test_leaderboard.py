@@ -92,6 +92,14 @@ def test_a_run_that_started_from_a_trained_encoder_has_a_line_of_its_own():
     assert lines[0].training.endswith("from the encoder of another run")
 
 
+@pytest.mark.parametrize("model", ["vit", "fine-pyramid"])
+def test_a_model_without_an_encoder_is_in_no_column_of_encoders(model):
+    place = make_experiment("table3").place("esbn", "p4-cnn")
+    own = replace(record_of(place.cell), model=model, settings={})
+    (board_of_encoders,) = leaderboard([own], ("table3",))
+    assert board_of_encoders.lines == ()
+
+
 def test_every_result_of_the_tables_in_the_ledger_is_on_a_board():
     folder = Path(__file__).parents[2] / "results/ledger"
     if not folder.is_dir():

@@ -6,7 +6,7 @@ import torch
 from PIL import Image, ImageOps
 
 from fine import draw_answer, read_image, rule_set
-from fine.inference.drawn import under_rule
+from fine.inference.drawn import under_rules
 from fine.inference.naming import distinct_rules
 from support.pillow_puzzles import puzzle
 
@@ -26,7 +26,7 @@ RULES = {str(rule): rule for rule in rule_set("all").rules}
 def test_a_rule_at_the_resolution_of_an_image_is_what_pillow_does(label, pillow):
     noise = np.random.default_rng(0).integers(256, size=(96, 96, 3), dtype=np.uint8)
     image = Image.fromarray(noise)
-    drawn = under_rule(read_image(image), RULES[label])
+    drawn = under_rules(read_image(image), [RULES[label]])
     assert (drawn - read_image(pillow(image))).abs().max() < 1e-4
 
 
@@ -35,7 +35,7 @@ def test_a_rule_at_the_resolution_of_an_image_is_what_pillow_does(label, pillow)
 def test_what_a_rule_uncovers_has_the_colour_of_the_paper(paper, label):
     image = Image.new("RGB", (64, 64), paper)
     image.paste((200, 60, 60), (20, 24, 40, 44))
-    drawn = under_rule(read_image(image), RULES[label])
+    drawn = under_rules(read_image(image), [RULES[label]])
     corners = drawn[:, [0, 0, -1, -1], [0, -1, 0, -1]]
     assert torch.allclose(corners, torch.tensor(paper)[:, None] / 255, atol=1e-4)
 
@@ -44,7 +44,7 @@ def test_a_rule_inverts_the_brightness_of_paper_and_ink_alike():
     image = Image.new("L", (64, 64), 255)
     image.paste(0, (28, 28, 36, 36))
     read = read_image(image)
-    drawn = under_rule(read, RULES["black-white right of 0"])[0]
+    drawn = under_rules(read, [RULES["black-white right of 0"]])[0]
     assert torch.equal(drawn[:, :32], read[0, :, :32])
     assert torch.equal(drawn[:, 32:], 1 - read[0, :, 32:])
 

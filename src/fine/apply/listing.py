@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fine.errors import FineError
+from fine.images.folder import is_litter
 
 SUFFIXES = frozenset(
     (
@@ -21,7 +22,6 @@ SUFFIXES = frozenset(
     )
 )
 """Ends of the names of images, in a folder; what is given by its own name may have any."""
-_LITTER = {"thumbs.db", "desktop.ini", "__macosx"}
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,14 @@ def _files(folder: Path, out: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder, onerror=refuse):
         here = Path(place)
         folders[:] = sorted(
-            name for name in folders if not _is_litter(name) and _real(here / name) != out
+            name for name in folders if not is_litter(name) and _real(here / name) != out
         )
-        yield from (here / name for name in sorted(names) if not _is_litter(name))
+        yield from (here / name for name in sorted(names) if not is_litter(name))
 
 
 def _real(path: Path) -> Path:
     """Where a path leads, through all links; one that leads in circles is left as it is."""
     return Path(os.path.realpath(path))
-
-
-def _is_litter(name: str) -> bool:
-    return name.startswith(".") or name.lower() in _LITTER
 
 
 def _add(targets: dict[Path, Path], source: Path, target: Path) -> None:

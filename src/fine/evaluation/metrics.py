@@ -50,7 +50,7 @@ class Scored:
         return wilson(int((self.kinds == 0).sum()), len(self.kinds))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation(Scored):
     """What a model answered, puzzle by puzzle, and what follows from it.
 

@@ -16,7 +16,7 @@ COLUMNS = ("number", "answer", "kinds", "family", "rule")
 """Columns of an answer key in a table; `rows` makes them and `from_rows` reads them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AnswerKey:
     """The right answer to each puzzle, what its other choices are, and its rule."""
 

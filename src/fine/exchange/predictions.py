@@ -38,7 +38,7 @@ class Level(NamedTuple):
     meaning: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Predictions(Scored):
     """Answers of a program, and how good they are.
 

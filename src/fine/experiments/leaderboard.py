@@ -156,11 +156,14 @@ def _signature(task: Task, encoder: str) -> tuple[Task, str]:
 
 
 def _encoder(record: Record) -> str:
-    """The encoder of a record's model; empty if it has none, or is not known here."""
+    """The encoder of a record's model; empty if it has none.
+
+    A model that is not known here, such as a plug-in, has p4-cnn where it names none.
+    """
     try:
         return str(getattr(model_config(record.model, record.settings), "encoder", ""))
     except FineError:
-        return ""
+        return str(record.settings.get("encoder", "p4-cnn"))
 
 
 def training_words(record: Record, *, conjugate: float = 0.0) -> str:

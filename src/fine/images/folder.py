@@ -60,10 +60,11 @@ def _entries(folder: Path) -> list[Path]:
         raise FineError(f"{folder} is a file: {expected}") from None
     except (OSError, ValueError) as problem:
         raise FineError(f"{folder} cannot be read ({problem})") from problem
-    return [entry for entry in entries if not _is_litter(entry.name)]
+    return [entry for entry in entries if not is_litter(entry.name)]
 
 
-def _is_litter(name: str) -> bool:
+def is_litter(name: str) -> bool:
+    """Whether a file or folder is hidden, or left behind by an operating system."""
     return name.startswith(".") or name.lower() in _LITTER
 
 

@@ -10,7 +10,7 @@ from fine.errors import FineError
 _CHUNK = 4096  # images: 60,000 in colour as int32 would take three quarters of a gigabyte at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Images:
     """The images of a source and the class of each.
 

@@ -78,13 +78,11 @@ def draw_answer(
     return Drawn(under_rules(shown, names[0].rules), names)
 
 
-def under_rule(image: Tensor, rule: Rule) -> Tensor:  # (channels, h, w), same
-    """An image under a rule. What is uncovered has the colour of its ground, or is black."""
-    return under_rules(image, [rule])
-
-
 def under_rules(image: Tensor, rules: Sequence[Rule]) -> Tensor:  # (channels, h, w), same
-    """An image under rules, the first one first, in its own shape."""
+    """An image under rules, the first one first, in its own shape.
+
+    What is uncovered has the colour of its ground, or is black.
+    """
     height, width = image.shape[1:]
     (square,) = squared([image])
     background = None

@@ -18,7 +18,7 @@ from fine.apply.photo import read_photo
 from fine.errors import FineError
 from fine.images.decoding import Decoder
 from fine.images.limits import FULL_SIZE, TooCostlyError
-from fine.inference.reading import Source, _array, on_one_paper
+from fine.inference.reading import Source, array_of, on_one_paper
 
 LONGEST = 1024
 """Pixels of the longer side of an example that are looked at."""
@@ -29,7 +29,7 @@ def open_image(source: Source) -> Image.Image:
     if isinstance(source, Image.Image):
         return ImageOps.exif_transpose(source)
     if isinstance(source, Tensor):
-        return _from_array(_array(source))
+        return _from_array(array_of(source))
     if isinstance(source, np.ndarray):
         return _from_array(source)
     with Decoder(FULL_SIZE) as decoder:

@@ -30,7 +30,7 @@ from fine.io.files import read_json, write_json
 from fine.io.typed_json import read_as
 from fine.rules import Rule
 from fine.rules.affine import family_of
-from fine.rules.continuous import _SQUARE
+from fine.rules.continuous import SQUARE_SYMMETRIES
 from fine.rules.rule_map import RuleMap
 from fine.version import __version__
 
@@ -46,7 +46,7 @@ _COUNTS = {
     **{"swap": 4, "black-white": 3},
 }
 _SENSIBLE: dict[str, Callable[..., bool]] = {
-    "square": lambda *entries: entries in _SQUARE,
+    "square": lambda *entries: entries in SQUARE_SYMMETRIES,
     "reflection": lambda *sides: sides in ((1, 0), (0, 1)),
     "scale": lambda factor: factor > 1e-3,
     "stretch": lambda wide, high: min(wide, high) > 1e-3,

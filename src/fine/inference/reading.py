@@ -90,7 +90,7 @@ def squared(images: Sequence[Tensor]) -> list[Tensor]:  # (channels, h, w) -> (c
 
 def _read(source: Source) -> _Layer:
     if isinstance(source, Tensor):
-        return _layered(_array(source))
+        return _layered(array_of(source))
     if isinstance(source, np.ndarray):
         return _layered(source)
     try:
@@ -146,7 +146,7 @@ def resized(images: Tensor, size: int) -> Tensor:  # (n, c, side, side) -> (n, c
     return F.interpolate(images, size=(size, size), mode="bilinear", align_corners=False)
 
 
-def _array(tensor: Tensor) -> NDArray[Any]:  # (h, w) or (h, w, channels)
+def array_of(tensor: Tensor) -> NDArray[Any]:  # (h, w) or (h, w, channels)
     try:
         if tensor.dtype == torch.bfloat16:  # which NumPy has not
             tensor = tensor.float()

@@ -16,7 +16,7 @@ from fine.puzzles.spec import BLIND_CHANCE, OBJECT_CHANCE, ORDER, ORDERS, RIGHT,
 from fine.rules import RuleSet
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Puzzles(Dataset[Batch]):
     """Puzzles as specs, and the images and rules that the specs name.
 

@@ -103,7 +103,7 @@ PLAIN = Variant()
 """One hint: the plain puzzle."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VariantPuzzles(Puzzles):
     """Puzzles of a variant. The further columns of their specs belong to the variant's kind."""
 

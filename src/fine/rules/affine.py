@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fine.geometry.warp import HALF
-from fine.rules.continuous import _SQUARE
+from fine.rules.continuous import SQUARE_SYMMETRIES
 from fine.rules.families import FAMILIES, Family, Rule
 
 Matrix = NDArray[np.float64]
@@ -96,8 +96,8 @@ def affine_rule(matrix: Matrix) -> Rule:
     return Rule(AFFINE, (*linear, *(HALF * forward[:, 2]).tolist()))
 
 
-def simplest_affine(matrix: Matrix, *, tolerance: float = EXACT) -> Rule:
-    """The rule of the simplest family that takes no point of the frame further than tolerance.
+def simplest_affine(matrix: Matrix) -> Rule:
+    """The rule of the simplest family that takes no point of the frame further than EXACT.
 
     Families in order: the square's symmetries, translation, rotation, scale, stretch, shear,
     similarity (any-mix), and any affine map, which always fits.
@@ -105,7 +105,7 @@ def simplest_affine(matrix: Matrix, *, tolerance: float = EXACT) -> Rule:
     for rule in affine_candidates(matrix):
         found = matrix_of(rule)
         assert found is not None
-        if np.abs(found - matrix).sum(1).max() <= tolerance:
+        if np.abs(found - matrix).sum(1).max() <= EXACT:
             return rule
     return affine_rule(matrix)
 
@@ -115,7 +115,7 @@ def affine_candidates(matrix: Matrix) -> list[Rule]:
     forward = inverted(matrix)
     (a, b), (c, d) = forward[:, :2]
     right, down = (HALF * forward[:, 2]).tolist()
-    nearest = min(_SQUARE, key=lambda one: np.abs(forward[:, :2].flatten() - one).sum())
+    nearest = min(SQUARE_SYMMETRIES, key=lambda one: np.abs(forward[:, :2].flatten() - one).sum())
     mirrored = a * d - b * c < 0
     if mirrored:  # a similarity of the mirror image, whose x is −x
         a, c = -a, -c

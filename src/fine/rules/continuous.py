@@ -18,7 +18,7 @@ from torch import Tensor
 
 from fine.randomness import random_uniform
 from fine.rules.families import NAMED_SETS, register_family
-from fine.rules.paper import _linear, rotation, scale, shear, translation
+from fine.rules.paper import linear, rotation, scale, shear, translation
 
 RULES = 1000
 """Rules of each family."""
@@ -105,7 +105,7 @@ def any_mix(
     return source * torch.tensor([1 - 2 * mirrored, 1], dtype=points.dtype)
 
 
-_SQUARE = {
+SQUARE_SYMMETRIES = {
     (1, 0, 0, 1): "unchanged",
     (0, 1, -1, 0): "90°",
     (-1, 0, 0, -1): "180°",
@@ -120,12 +120,12 @@ _SQUARE = {
 
 @register_family(
     "square",
-    grid=list(_SQUARE),
-    label=lambda a, b, c, d: _SQUARE[int(a), int(b), int(c), int(d)],
+    grid=list(SQUARE_SYMMETRIES),
+    label=lambda a, b, c, d: SQUARE_SYMMETRIES[int(a), int(b), int(c), int(d)],
     in_all=False,
 )
 def square(points: Tensor, a: float, b: float, c: float, d: float) -> Tensor:
-    return _linear(points, [[a, b], [c, d]])
+    return linear(points, [[a, b], [c, d]])
 
 
 NAMED_SETS["continuous"] = (

@@ -16,7 +16,7 @@ from fine.geometry.warp import HALF
 from fine.rules.families import register_family
 
 
-def _linear(points: Tensor, matrix: Sequence[Sequence[float]]) -> Tensor:
+def linear(points: Tensor, matrix: Sequence[Sequence[float]]) -> Tensor:
     """The points under a forward 2 × 2 matrix, read backwards through its inverse."""
     (a, b), (c, d) = matrix
     inverse = torch.tensor([[d, -b], [-c, a]], dtype=points.dtype) / (a * d - b * c)
@@ -45,7 +45,7 @@ def rotation(points: Tensor, degrees: float) -> Tensor:
     cos, sin = math.cos(math.radians(rest)), math.sin(math.radians(rest))
     for _ in range(int(quarter) % 4):
         cos, sin = -sin, cos
-    return _linear(points, [[cos, sin], [-sin, cos]])
+    return linear(points, [[cos, sin], [-sin, cos]])
 
 
 @register_family(
@@ -66,7 +66,7 @@ def reflection(points: Tensor, left_right: float, top_bottom: float) -> Tensor:
 def shear(points: Tensor, across: float, down: float) -> Tensor:
     """A horizontal shear, then a vertical one: both have determinant 1, so an inverse exists."""
     a, b = math.tan(math.radians(across)), math.tan(math.radians(down))
-    return _linear(points, [[1, a], [b, 1 + a * b]])
+    return linear(points, [[1, a], [b, 1 + a * b]])
 
 
 @register_family("scale", grid=[(0.5,), (0.75,), (1.0,), (1.25,)], label="×{:g}".format)

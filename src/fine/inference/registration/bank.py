@@ -56,9 +56,7 @@ def _along(direction: float, ratio: float) -> Linear:
     return turn.T @ np.diag([ratio**-0.5, ratio**0.5]) @ turn
 
 
-def bank_starts(
-    pairs: Sequence[Pair], kind: str, *, kept: int = 8, name: str = "affine-map"
-) -> list[Candidate]:
+def bank_starts(pairs: Sequence[Pair], kind: str, *, kept: int = 8) -> list[Candidate]:
     """Linear maps of a bank, each with the translation that explains y best: the best of them."""
     bank = _bank(kind)
     if pairs[0].octaves:  # images may have been resized, or cropped
@@ -82,7 +80,7 @@ def bank_starts(
         matrix = np.column_stack((linear, -linear @ moved))
         if all(_far_apart(matrix, one.parameters.reshape(2, 3)) for one in found):
             loss = float(best.values[number]) / len(pairs)
-            found.append(Candidate(FORMS[name], matrix.flatten(), loss))
+            found.append(Candidate(FORMS["affine-map"], matrix.flatten(), loss))
         if len(found) == kept:
             break
     return found

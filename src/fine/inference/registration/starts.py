@@ -21,7 +21,7 @@ from fine.inference.registration.pairs import Level, Pair
 from fine.inference.registration.refinement import Candidate
 from fine.rules import FAMILIES, Rule
 from fine.rules.affine import affine_candidates, matrix_of
-from fine.rules.continuous import _SQUARE
+from fine.rules.continuous import SQUARE_SYMMETRIES
 
 COARSE = 32
 """Longer side of the images that a grid is tried on."""
@@ -33,7 +33,7 @@ _FACTORS = [math.exp(k / 6) for k in range(-8, 8)]
 _TANGENTS = [math.degrees(math.atan(k / 3)) for k in range(-6, 7)]
 
 GRIDS: dict[str, list[tuple[float, ...]]] = {
-    "square": [tuple(float(value) for value in one) for one in _SQUARE],
+    "square": [tuple(float(value) for value in one) for one in SQUARE_SYMMETRIES],
     "rotation": _ANGLES,
     "scale": [(factor,) for factor in _FACTORS],
     "stretch": list(itertools.product(_FACTORS[2:-2], repeat=2)),
