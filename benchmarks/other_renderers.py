@@ -4,7 +4,8 @@ Letters, icons, silhouettes, coarse digits and photographs of CIFAR-100 under af
 off the paper's grids, moved by Pillow and by SciPy (tests/support/other_renderers.py); and shapes
 that are drawn anew at their new place, by no resampling at all (tests/support/drawn_anew.py). A row
 has the share answered right by the network alone and with rules checked on the pixels. With
---mixes, images are turned and moved at once, half of them mirrored, half of them scaled.
+--mixes, images are turned and moved at once, half of them mirrored, half of them scaled. At last it
+prints the rows of the table in docs/solve.md.
 """
 
 import argparse
@@ -43,6 +44,7 @@ def main() -> None:
         rows.append((*names, *shares(answers, puzzles)))
         print(*rows[-1], sep=" | ", flush=True)
     show("Puzzles of another make", NAMES, rows)
+    print(*rows_of_the_docs(rows), sep="\n")
 
 
 def kinds(
@@ -85,6 +87,15 @@ def shares(answers: list[Answer], puzzles: list[OtherPuzzle]) -> tuple[str, ...]
     low, high = wilson(right, count)
     counts = (f"{alone / count:.1%}", f"{right / count:.1%}", f"{low:.1%} – {high:.1%}")
     return str(count), *counts, f"{len(verified) / count:.1%}", str(wrong)
+
+
+def rows_of_the_docs(rows: list[tuple[str, ...]]) -> list[str]:
+    """A row for far and near together: images, moved by, and the shares in %."""
+    of = {row[:3]: [share.rstrip("%").removesuffix(".0") for share in row[4:6]] for row in rows}
+    kinds = dict.fromkeys(row[:2] for row in rows)
+    return [
+        f"| {' | '.join((*kind, *of[(*kind, 'far')], *of[(*kind, 'near')]))} |" for kind in kinds
+    ]
 
 
 def distance(near: bool) -> str:
