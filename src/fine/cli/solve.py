@@ -20,12 +20,11 @@ from fine.inference import (
     NamedRule,
     TextAnswer,
     draw_answer,
-    explain,
     solve,
     solve_text,
 )
+from fine.inference.functions import explain_found
 from fine.inference.input_sheet import input_sheet
-from fine.inference.naming import with_first
 from fine.inference.puzzle_images import ReadPuzzle
 from fine.io.files import written_whole
 from fine.models.paper import FINE
@@ -155,9 +154,7 @@ class Solve:
         rules: tuple[NamedRule, ...] = ()
         if self.explain:
             found = answer.rule if answer else None
-            # A rule that is found already is not looked for again: it could end a hair beside it.
-            rules = explain(model, xs, ys, verify=verify and found is None)
-            rules = with_first(found, rules)[: len(rules)]
+            rules = explain_found(model, xs, ys, found, verify=verify)
         return Solution(
             puzzle=puzzle,
             seen=puzzle.seen(model),

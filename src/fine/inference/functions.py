@@ -119,10 +119,25 @@ def explain(
     xs, ys = puzzle.pairs
     read_new, *read_choices = puzzle.images[2 * puzzle.hints :]
     answer = solve(model, xs, ys, read_new, read_choices, verify=verify)
-    # A rule that is found already is not looked for again: it could end a hair beside it.
-    look_again = verify and answer.rule is None
-    names = function(xs, ys, model=model).nearest(rules=rules, k=k, verify=look_again)
-    return with_first(answer.rule, names)[:k]
+    return explain_found(model, xs, ys, answer.rule, rules=rules, k=k, verify=verify)
+
+
+def explain_found(
+    model: FINE,
+    x: Hints,
+    y: Hints,
+    found: NamedRule | None,
+    *,
+    rules: str = "all",
+    k: int = 3,
+    verify: bool = True,
+) -> tuple[NamedRule, ...]:
+    """Like `explain`, with a rule that was found already as the first.
+
+    It is not looked for again: that could end a hair beside it.
+    """
+    names = explain(model, x, y, rules=rules, k=k, verify=verify and found is None)
+    return with_first(found, names)[:k]
 
 
 @torch.no_grad()
