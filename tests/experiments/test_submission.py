@@ -116,12 +116,15 @@ def test_an_encoder_that_has_seen_test_classes_is_refused(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("images", "test_images"),
+    ("learned", "tested"),
     [("glyphs+omniglot", "omniglot"), ("cutouts", "cifar100"), ("glyphs+cifar100", "cutouts")],
 )
-def test_classes_are_known_again_in_other_sources(images, test_images, data_root):
-    task = Task(images=images, test_images=test_images, rules="swap", data_root=str(data_root))
-    with pytest.raises(FineError, match=f"the run has seen .* classes of {test_images} that"):
-        check_classes(replace(CONFIG, task=task))
-    other = replace(task, images="glyphs")
-    check_classes(replace(CONFIG, task=other))
+def test_classes_are_known_again_in_other_sources(learned, tested, data_root, tmp_path):
+    """Of an encoder that was trained on a mixture, or on a source that shares its classes."""
+    task = Task(images=learned, rules="swap", data_root=str(data_root))
+    Run(tmp_path / "before").save_config(replace(CONFIG, task=task).complete())
+    about = replace(task, images="glyphs", test_images=tested, train_classes=20)
+    run = replace(CONFIG, task=about, encoder_from=str(tmp_path / "before"))
+    with pytest.raises(FineError, match=f"has seen .* classes of {tested} that the test shows"):
+        check_classes(run)
+    check_classes(replace(run, encoder_from=""))
