@@ -1,5 +1,6 @@
 """FINE on two grids: each learns as if alone, and their odds multiply."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,10 @@ from fine.training import Run, RunConfig, Training, train
 
 SMALL = {"columns": 2, "coarse_size": 32, "coarse_slots": 2, "fine_size": 128, "fine_slots": 2}
 ANSWERS = torch.tensor([2, 0, 3])
+FEW = replace(
+    Task.preset("glyphs", rules="translation"),
+    **{"train_classes": 20, "test_classes": 20, "train_count": 32, "test_count": 12},
+)
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +44,10 @@ def make(**settings: object) -> Pyramid:
 
 def test_one_grid_is_coarse_and_the_other_fine():
     model = make_model("fine-pyramid", channels=3, size=32)
-    both = {"standardise": "pair", "score_all_directions": True}
-    assert model.coarse.config == FINEConfig(**both, backbone="residual", keys="shared")
+    coarse = {"backbone": "residual", "keys": "shared"}
+    assert model.coarse.config == FINEConfig(standardise="pair", **coarse)
     fine = {"embedding_size": 1024, "slots": 4, "encoder_depth": 1}
-    assert model.fine.config == FINEConfig(**both, **fine)
+    assert model.fine.config == FINEConfig(standardise="pair", **fine)
     assert (model.coarse.encoder.rows, model.fine.encoder.rows) == (4 * 4, 8 * 8)
 
 
@@ -53,18 +58,75 @@ def test_any_number_of_choices_is_scored(images):
 
 
 @torch.no_grad()
-def test_scores_are_those_of_both_grids_together(images):
-    model = make().eval()
-    for part in (model.coarse, model.fine):
-        assert torch.equal(part(images), part._score_all_directions(part.encode(images)))
-    torch.testing.assert_close(model(images), model.coarse(images) + model.fine(images))
+def test_from_all_sides_all_four_directions_count_on_both_grids_straight_and_rotated(images):
+    model = make(from_all_sides="all").eval()
+    seen = [images, rotated(images)]
+    grids = (model.coarse, model.fine)
+    parts = [grid.score_all_directions(grid.encode(one)) for one in seen for grid in grids]
+    torch.testing.assert_close(model(images), sum(parts), rtol=1e-4, atol=1e-4)
+
+
+def rotated(images: Tensor) -> Tensor:
+    """Each pixel read on its own: 1.3 times as far from the centre, at 45° from where it is."""
+    ticks = torch.arange(32) - 15.5
+    down, right = torch.meshgrid(ticks, ticks, indexing="ij")
+    step = 1.3 * math.sqrt(0.5)
+    places = step * (right - down), step * (right + down)
+    grid = torch.stack([place / 16 for place in places], dim=-1)
+    flat = images.flatten(0, 1)
+    read = F.grid_sample(flat, grid.expand(len(flat), -1, -1, -1), align_corners=False)
+    return read.view_as(images)
 
 
 @torch.no_grad()
-def test_odds_are_in_inverse_proportion_to_the_product_of_distances(images):
-    model = make(score_all_directions=False).eval()
-    product = model.coarse(images) * model.fine(images)  # of −distances
-    odds = 1 / product
+def test_only_puzzles_with_unfamiliar_hints_are_looked_at_from_all_sides(images):
+    choices = {name: make(from_all_sides=name).eval() for name in ("none", "unfamiliar", "all")}
+    model = choices["unfamiliar"]
+    for other in choices.values():
+        other.load_state_dict(model.state_dict())
+    residuals = model._residual_of_hint(model.coarse.encode(images))
+    model.most_residual.copy_(residuals.median())  # so that one of three is above it
+    unfamiliar = residuals > residuals.median()
+    assert unfamiliar.sum() == 1
+    as_asked, from_all_sides = choices["none"](images), choices["all"](images)
+    expected = torch.where(unfamiliar[:, None], from_all_sides, as_asked)
+    torch.testing.assert_close(model(images), expected, rtol=1e-4, atol=1e-4)
+    assert not torch.allclose(as_asked, from_all_sides)
+
+
+@torch.no_grad()
+def test_no_hint_is_familiar_before_training_has_ended(images):
+    model = make().eval()
+    torch.testing.assert_close(model(images), model.score_from_all_sides(images))
+
+
+def test_one_training_hint_in_fifty_is_unfamiliar():
+    model = make()
+    puzzles = replace(FEW, train_count=50).training_puzzles()
+    model.after_training(puzzles)
+    assert model.training
+    images = puzzles.renderer()(puzzles.specs).images
+    with torch.no_grad():
+        residuals = model.eval()._residual_of_hint(model.coarse.encode(images))
+    assert (residuals > model.most_residual).sum() == 1
+
+
+@torch.no_grad()
+def test_the_residual_is_the_share_of_y_that_is_not_explained(images):
+    model = make().eval()
+    embeddings = model.coarse.encode(images)
+    x, y = embeddings[:, 0], embeddings[:, 1]
+    weight = F.softplus(model.coarse.distance.raw)
+    missed = y - model.coarse.apply_function(model.coarse.compose(x, y), x)
+    share = (weight * missed**2).sum((1, 2)) / (weight * y**2).sum((1, 2))
+    torch.testing.assert_close(model._residual_of_hint(embeddings), share)
+
+
+@torch.no_grad()
+def test_as_asked_odds_are_inverse_to_the_distances_and_the_fine_grid_counts_twice(images):
+    model = make(from_all_sides="none").eval()
+    product = model.coarse(images) * model.fine(images).square()  # of −distances
+    odds = -1 / product
     torch.testing.assert_close(model(images).softmax(1), odds / odds.sum(1, keepdim=True))
 
 
@@ -85,7 +147,7 @@ def test_the_loss_is_the_sum_and_the_logits_those_of_the_puzzle_as_asked(images)
         part.learn(images, ANSWERS) for part in (model.coarse, model.fine)
     )
     torch.testing.assert_close(loss, coarse_loss + fine_loss)
-    torch.testing.assert_close(logits, -((-coarse).log() + (-fine).log()))
+    torch.testing.assert_close(logits, -((-coarse).log() + 2 * (-fine).log()))
 
 
 def test_each_grid_learns_as_if_alone(images):
@@ -107,6 +169,7 @@ def test_each_grid_learns_as_if_alone(images):
             {"backbone": "mlp"},
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
         ),
+        ({"from_all_sides": "both"}, "unknown from_all_sides 'both': choose one of none, unf"),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),
@@ -131,12 +194,6 @@ def test_images_that_do_not_halve_to_its_grid_are_refused():
 def test_variants_that_need_a_function_are_refused():
     with pytest.raises(FineError, match="Pyramid composes no function, so it cannot be asked"):
         VariantSolver(make(), Variant("chain", hints=2))
-
-
-FEW = replace(
-    Task.preset("glyphs", rules="translation"),
-    **{"train_classes": 20, "test_classes": 20, "train_count": 32, "test_count": 12},
-)
 
 
 @pytest.mark.slow

@@ -1,13 +1,15 @@
 """The tables and figures of the paper, and two of ours: with new puzzles, and with more epochs.
 
 The places of a table differ in the model, its settings and the task. How they are trained is the
-same for all, and so are the puzzles, except for `OURS_CONJUGATED`.
+same for all, and so are the puzzles, except for `OURS_CONJUGATED` and the row `fine-pyramid`: one
+configuration of ours for all columns, with a training of its own (augmented.py).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from fine.experiments.augmented import ours
 from fine.experiments.experiment import Experiment, arranged, label
 from fine.experiments.paper import ENCODERS, EXTREME, FAMILIES
 from fine.puzzles.task import PRESETS, Task
@@ -16,6 +18,8 @@ from fine.training.run import RunConfig
 
 COMPARED = ("relation-net", "predi-net", "hyper-net", "transformer", "esbn")
 """Models the paper compares FINE with, in its order."""
+OUR_ROWS = ("fine", "fine-pyramid")
+"""Ours: `fine` with settings by column, and one configuration for all columns."""
 
 OURS: dict[str, dict[str, Any]] = {
     "wave": {"embedding_size": 1024, "slots": 4},
@@ -61,7 +65,7 @@ def by_family(
     def configure(model: str, rules: str) -> RunConfig:
         return _config(model, Task.preset(source, rules=rules), training)
 
-    rows = (*COMPARED, "fine-mlp", "fine-nice", "fine")
+    rows = (*COMPARED, "fine-mlp", "fine-nice", *OUR_ROWS)
     title = f"{label(source)}: classes never seen in training"
     return arranged(name, title, rows, columns, configure, of=("model", "rules"))
 
@@ -91,7 +95,7 @@ def extreme(training: Training, images: str) -> Experiment:
             task = Task.preset(f"extreme-{source}", rules=rules)
         return _config(model, task, training)
 
-    rows = (*COMPARED, "fine-nice", "fine")
+    rows = (*COMPARED, "fine-nice", *OUR_ROWS)
     columns = EXTREME
     if images:
         columns = tuple(f"{images}-{rules}" for rules in ("translation", "rotation", "shear"))
@@ -207,7 +211,9 @@ def for_size(training: Training, size: int) -> Training:
 
 
 def _config(model: str, task: Task, training: Training) -> RunConfig:
-    """A run with the settings that `OURS` has for a task."""
+    """A run with the settings that `OURS` has for a task, or that of `fine-pyramid`."""
+    if model == "fine-pyramid":
+        return RunConfig(model=model, task=task, training=ours(training, task))
     names = _names(model, task)
     settings = {key: value for name in names for key, value in OURS.get(name, {}).items()}
     shares = (OURS_CONJUGATED.get(name, 0) for name in names)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fine.experiments import paper_tables
+from fine.experiments.augmented import OUR_RATE, augmented
 from fine.experiments.experiment import Experiment, arranged
 from fine.training.protocols import Training
 from fine.training.run import RunConfig
@@ -22,11 +23,6 @@ OURS: dict[str, Any] = {
 """Settings of `fine`, the same in every column: a grid of 8 × 8 places. They were chosen on
 training classes that were held back and on rules that no table has (dev/trial_configuration.py)."""
 OUR_ROWS = ("fine", "fine-pyramid")
-OUR_RATE = 4
-"""How many times the usual learning rate our models have, chosen likewise for a grid of 8 × 8
-places: with the quick protocol that of `augmented`."""
-LONGER = 2
-"""How many times as many epochs as usual all models are trained for."""
 NO_SOFTMAX = "corel-net, no softmax"
 """CoRelNet as published hardly learns here, so there is a row of it as it did better on training
 classes that were held back (docs/models/corel-net.md)."""
@@ -47,23 +43,6 @@ def new_classes(
 def new_rules(name: str, training: Training, images: str) -> Experiment:
     """The columns of table 4: rules never seen in training, and images of another kind."""
     return _alike(replace(paper_tables.extreme(training, images), name=name))
-
-
-def augmented(training: Training) -> Training:
-    """The training of every row: new puzzles in every epoch, half of them over augmented images,
-    and half of them conjugated.
-
-    That makes more epochs worth it. Drawings help images of another kind, and puzzles that stay as
-    they are help those of the same kind under rules never seen (dev/log.md).
-    """
-    return replace(
-        training,
-        epochs=LONGER * training.epochs,
-        resample_each_epoch=True,
-        augment_images="all",
-        unaugmented=0.5,
-        conjugate=0.5,
-    )
 
 
 def _alike(table: Experiment) -> Experiment:

@@ -168,7 +168,11 @@ class FINE(paper.FINE, HubMixin):
     def score(self, embeddings: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, rows, columns) -> logits (b, k)."""
         if self.config.score_all_directions:
-            return self._score_all_directions(embeddings)
+            return self.score_all_directions(embeddings)
+        return self.score_as_asked(embeddings)
+
+    def score_as_asked(self, embeddings: Tensor) -> Tensor:
+        """The same by f(x') alone, whatever the configuration: −distances."""
         return super().score(embeddings)
 
     def learn(self, images: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
@@ -181,7 +185,7 @@ class FINE(paper.FINE, HubMixin):
 
     def learn_from_embeddings(self, embeddings: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
         """Like `learn`, for images that are embedded already."""
-        logits = super().score(embeddings)
+        logits = self.score_as_asked(embeddings)
         loss = F.cross_entropy(logits, answers, reduction="none")
         return logits, loss + self.auxiliary_loss(embeddings, answers)
 
@@ -208,8 +212,8 @@ class FINE(paper.FINE, HubMixin):
         logits = -self.distance(embeddings, guess[:, :, None])  # (directions, b, n)
         return F.cross_entropy(logits.movedim(2, 1), right, reduction="none").mean(0)
 
-    def _score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
-        """Score each choice by its distances in four directions.
+    def score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+        """Score each choice by its distances in four directions, whatever the configuration.
 
         They are the puzzle as asked, backwards, and both with x' → choice as the example and x → y
         as the question. Under an unseen rule all distances are large and differ from puzzle to
