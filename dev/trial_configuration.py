@@ -22,11 +22,20 @@ from fine.puzzles.task import Task
 from fine.training import RunConfig, Training
 from trial_augmentation import test_sets, trained
 
+SCORED: dict[str, tuple[str, dict[str, Any]]] = {
+    "fine": ("score_all_directions", {"": False, "all directions": True}),
+    "fine-pyramid": (
+        "from_all_sides",
+        {"": "none", "unfamiliar ones from all sides": "unfamiliar", "all from all sides": "all"},
+    ),
+}
+"""The setting that says how a model scores its choices, and the ways of doing so."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("columns", nargs="+", help="omniglot-shear, extreme-cifar100-rotation, …")
-    parser.add_argument("--model", default="fine")
+    parser.add_argument("--model", default="fine", choices=SCORED)
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--parts", default="all", help="of the augmentation; none")
     parser.add_argument("--unaugmented", type=float, default=0.0, help="share of puzzles")
@@ -68,12 +77,13 @@ def main() -> None:
 
 
 def measure(config: RunConfig, count: int) -> dict[str, Any]:
-    """Accuracy in %, scored as asked and in all directions, and what it took."""
+    """Accuracy in %, scored as asked and in the other ways the model has, and what it took."""
     model, row = trained(config)
+    setting, ways = SCORED[config.model]
     for kind, puzzles in tests(config, count).items():
-        for directions in (False, True):
-            model.config = replace(model.config, score_all_directions=directions)
-            scored = f"{kind}, all directions" if directions else kind
+        for name, value in ways.items():
+            model.config = replace(model.config, **{setting: value})
+            scored = f"{kind}, {name}" if name else kind
             row[scored] = round(100 * evaluate(model, puzzles).accuracy, 2)
     return row
 

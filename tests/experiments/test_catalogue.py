@@ -13,10 +13,10 @@ from fine.puzzles.task import PRESETS
 from fine.training import PROTOCOLS
 
 SHAPES = {
-    "table1": (8, 10),
-    "table2": (8, 9),
+    "table1": (9, 10),
+    "table2": (9, 9),
     "table3": (7, 3),
-    "table4": (7, 9),
+    "table4": (8, 9),
     "figure-memories": (4, 7),
     "figure-training-size": (4, 4),
     "scaling": (3, 3),
@@ -147,7 +147,25 @@ def test_continual_learns_together_or_by_a_strategy():
 def test_the_paper_has_a_number_for_every_place_of_its_tables_but_ours():
     for name in ("table1", "table2", "table3", "table4"):
         for place in make_experiment(name).places:
-            assert (place.paper is None) == (place.row == "fine"), place
+            assert (place.paper is None) == (place.row in ("fine", "fine-pyramid")), place
+
+
+def test_one_configuration_of_ours_serves_every_column_of_tables_1_2_and_4():
+    tables = [make_experiment(name) for name in ("table1", "table2", "table4")]
+    places = [place for table in tables for place in table.places if place.row == "fine-pyramid"]
+    assert len(places) == 10 + 9 + 9
+    configs = [place.cell.config for place in places]
+    assert all(config.settings == {} for config in configs)
+    assert len({replace(config.training, conjugate=0.0) for config in configs}) == 1
+    for config in configs:  # puzzles are conjugated only where the test has rules of its own
+        assert config.training.conjugate == (0.5 if config.task.test_rules else 0.0)
+
+
+def test_ours_of_table_4_is_a_row_of_one_budget():
+    budget = make_experiment("same-budget-unseen")
+    for place in make_experiment("table4").places:
+        if place.row == "fine-pyramid":
+            assert place.cell == budget.place(place.row, place.column).cell
 
 
 def test_experiments_share_what_is_the_same():

@@ -60,9 +60,9 @@ def test_complete_lines_come_first_then_by_their_mean():
     worst = replace(record_of(TABLE.place("esbn", "wave").cell, 5), value=0.0)
     lone = replace(record_of(TABLE.place("fine", "wave").cell), model="vit", settings={}, value=1.0)
     lines = board(*records, worst, lone).lines
-    assert [line.complete for line in lines] == [True] * 8 + [False]
-    means = [line.mean for line in lines[:8]]
-    assert means == sorted(means, reverse=True) and lines[8].model == "vit"
+    assert [line.complete for line in lines] == [True] * 9 + [False]
+    means = [line.mean for line in lines[:9]]
+    assert means == sorted(means, reverse=True) and lines[9].model == "vit"
 
 
 @pytest.mark.parametrize("order", [1, -1])

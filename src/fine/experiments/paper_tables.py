@@ -44,7 +44,7 @@ AUGMENTED = "turned"
 OURS_AUGMENTED: dict[str, tuple[int, dict[str, Any]]] = {"wave": (2, {"columns": 4})}
 """Rules for which that row is trained another number of times as long, with further settings."""
 
-DISTRACTED = ("esbn", "hyper-net", "fine-nice", "fine")
+DISTRACTED = ("esbn", "hyper-net", "fine-nice", "fine-pyramid")
 SEEN_WRONG, UNSEEN_WRONG = "seen wrong rules", "unseen wrong rules"
 """Models of `distractors`, and its rows of each."""
 

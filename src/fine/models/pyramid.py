@@ -117,9 +117,10 @@ class Pyramid(nn.Module):
         """
         return self._score_all_directions(images) + self._score_all_directions(_rotated(images))
 
-    def _score_all_directions(self, images: Tensor) -> Tensor:
-        grids = (self.coarse, self.fine)
-        return sum(grid.score_all_directions(grid.encode(images)) for grid in grids)
+    def _score_all_directions(self, images: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+        coarse = self.coarse.score_all_directions(self.coarse.encode(images))
+        fine = self.fine.score_all_directions(self.fine.encode(images))
+        return coarse + fine  # which are −log distances already
 
     def _residual_of_hint(self, embeddings: Tensor) -> Tensor:  # (b, n, rows, columns) -> (b,)
         """The share of y that f(x) does not explain, on the coarse grid.
