@@ -25,8 +25,8 @@ from trial_augmentation import test_sets, trained
 SCORED: dict[str, tuple[str, dict[str, Any]]] = {
     "fine": ("score_all_directions", {"": False, "all directions": True}),
     "fine-pyramid": (
-        "from_all_sides",
-        {"": "none", "unfamiliar ones from all sides": "unfamiliar", "all from all sides": "all"},
+        "second_look",
+        {"": "none", "second look where unfamiliar": "unfamiliar", "second look at all": "all"},
     ),
 }
 """The setting that says how a model scores its choices, and the ways of doing so."""

@@ -5,8 +5,7 @@
 Trains both, apart, as a column of table 4 does, with classes held back, and tests them on these
 classes under the rules of training and under rules between (trial_configuration.py): each alone and
 both together, their log-distances added, scored as asked and in all directions (the two together
-also rotated: from all sides). Eight minutes of
-one core a column.
+with functions of two steps there). Eight minutes of one core a column.
 """
 
 import argparse
@@ -66,7 +65,7 @@ def try_column(column: str, task: Task, epochs: int, count: int) -> None:
 
 def together(coarse: FINE, fine: FINE, directions: bool) -> Pyramid:
     """Two trained models as one."""
-    config = PyramidConfig(from_all_sides="all" if directions else "none")
+    config = PyramidConfig(second_look="all" if directions else "none")
     pyramid = Pyramid(config, channels=coarse.channels, size=coarse.size).eval()
     for one in (coarse, fine):
         one.config = replace(one.config, score_all_directions=directions)

@@ -1,6 +1,5 @@
 """FINE on two grids: each learns as if alone, and their odds multiply."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -14,6 +13,7 @@ from fine.evaluation import evaluate
 from fine.models import make_model
 from fine.models.fine import FINE, FINEConfig
 from fine.models.pyramid import Pyramid, PyramidConfig
+from fine.models.two_steps import two_steps
 from fine.models.variant_solver import VariantSolver
 from fine.pretrained import load
 from fine.puzzles.task import Task
@@ -58,29 +58,28 @@ def test_any_number_of_choices_is_scored(images):
 
 
 @torch.no_grad()
-def test_from_all_sides_all_four_directions_count_on_both_grids_straight_and_rotated(images):
-    model = make(from_all_sides="all").eval()
-    seen = [images, rotated(images)]
-    grids = (model.coarse, model.fine)
-    parts = [grid.score_all_directions(grid.encode(one)) for one in seen for grid in grids]
-    torch.testing.assert_close(model(images), sum(parts), rtol=1e-4, atol=1e-4)
+def test_a_second_look_is_in_all_directions_on_both_grids_with_functions_of_two_steps(images):
+    model = make(second_look="all").eval()
+    parts = []
+    for grid in (model.coarse, model.fine):
+        x, y, new, *choices = grid.encode(images).unbind(1)
 
+        def log_distance(example, result, question, answer, grid=grid):
+            guess = two_steps(grid.backbone, example, result) @ question
+            return grid.distance(guess, answer).log()
 
-def rotated(images: Tensor) -> Tensor:
-    """Each pixel read on its own: 1.3 times as far from the centre, at 45° from where it is."""
-    ticks = torch.arange(32) - 15.5
-    down, right = torch.meshgrid(ticks, ticks, indexing="ij")
-    step = 1.3 * math.sqrt(0.5)
-    places = step * (right - down), step * (right + down)
-    grid = torch.stack([place / 16 for place in places], dim=-1)
-    flat = images.flatten(0, 1)
-    read = F.grid_sample(flat, grid.expand(len(flat), -1, -1, -1), align_corners=False)
-    return read.view_as(images)
+        for choice in choices:
+            as_asked = log_distance(x, y, new, choice)
+            others = log_distance(y, x, choice, new) + log_distance(new, choice, x, y)
+            others = others + log_distance(choice, new, y, x)
+            parts.append(-(as_asked + others / 2))
+    coarse, fine = torch.stack(parts, dim=1).chunk(2, dim=1)
+    torch.testing.assert_close(model(images), coarse + fine, rtol=1e-3, atol=1e-3)
 
 
 @torch.no_grad()
-def test_only_puzzles_with_unfamiliar_hints_are_looked_at_from_all_sides(images):
-    choices = {name: make(from_all_sides=name).eval() for name in ("none", "unfamiliar", "all")}
+def test_only_puzzles_with_unfamiliar_hints_get_a_second_look(images):
+    choices = {name: make(second_look=name).eval() for name in ("none", "unfamiliar", "all")}
     model = choices["unfamiliar"]
     for other in choices.values():
         other.load_state_dict(model.state_dict())
@@ -88,16 +87,18 @@ def test_only_puzzles_with_unfamiliar_hints_are_looked_at_from_all_sides(images)
     model.most_residual.copy_(residuals.median())  # so that one of three is above it
     unfamiliar = residuals > residuals.median()
     assert unfamiliar.sum() == 1
-    as_asked, from_all_sides = choices["none"](images), choices["all"](images)
-    expected = torch.where(unfamiliar[:, None], from_all_sides, as_asked)
+    as_asked, again = choices["none"](images), choices["all"](images)
+    expected = torch.where(unfamiliar[:, None], again, as_asked)
     torch.testing.assert_close(model(images), expected, rtol=1e-4, atol=1e-4)
-    assert not torch.allclose(as_asked, from_all_sides)
+    assert not torch.allclose(as_asked, again)
 
 
 @torch.no_grad()
 def test_no_hint_is_familiar_before_training_has_ended(images):
     model = make().eval()
-    torch.testing.assert_close(model(images), model.score_from_all_sides(images))
+    torch.testing.assert_close(
+        model(images), model.look_again(model.coarse.encode(images), model.fine.encode(images))
+    )
 
 
 def test_one_training_hint_in_fifty_is_unfamiliar():
@@ -124,7 +125,7 @@ def test_the_residual_is_the_share_of_y_that_is_not_explained(images):
 
 @torch.no_grad()
 def test_as_asked_odds_are_inverse_to_the_distances_and_the_fine_grid_counts_twice(images):
-    model = make(from_all_sides="none").eval()
+    model = make(second_look="none").eval()
     product = model.coarse(images) * model.fine(images).square()  # of −distances
     odds = -1 / product
     torch.testing.assert_close(model(images).softmax(1), odds / odds.sum(1, keepdim=True))
@@ -169,7 +170,7 @@ def test_each_grid_learns_as_if_alone(images):
             {"backbone": "mlp"},
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
         ),
-        ({"from_all_sides": "both"}, "unknown from_all_sides 'both': choose one of none, unf"),
+        ({"second_look": "both"}, "unknown second_look 'both': choose one of none, unfamiliar"),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),

@@ -9,8 +9,9 @@ squares, over the orbits of its slots (memory.py); and training asks every puzzl
 directions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import torch
@@ -24,6 +25,8 @@ from fine.models.encoders import make_encoder
 from fine.models.hub import HubMixin
 from fine.models.memory import FunctionalMemory, MemoryOptions
 from fine.models.paper import WeightedDistance
+
+Function = Callable[[Tensor], Tensor]  # φ_{x,y}: embeddings (b, rows, columns), the same out
 
 STANDARDS = ("none", "image", "pair")
 MOST_RIDGE = 1_000_000
@@ -212,25 +215,32 @@ class FINE(paper.FINE, HubMixin):
         logits = -self.distance(embeddings, guess[:, :, None])  # (directions, b, n)
         return F.cross_entropy(logits.movedim(2, 1), right, reduction="none").mean(0)
 
-    def score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+    def function(self, x: Tensor, y: Tensor) -> Function:  # (b, rows, columns) twice
+        """φ_{x,y}, as a function of embeddings."""
+        return partial(self.apply_function, self.compose(x, y))
+
+    def score_all_directions(
+        self, embeddings: Tensor, function: Callable[[Tensor, Tensor], Function] | None = None
+    ) -> Tensor:  # (b, 3 + k, …) -> (b, k)
         """Score each choice by its distances in four directions, whatever the configuration.
 
         They are the puzzle as asked, backwards, and both with x' → choice as the example and x → y
         as the question. Under an unseen rule all distances are large and differ from puzzle to
         puzzle; only their ratios between choices mean something. So each direction gives odds in
         inverse proportion to its distances, and odds multiply; the further three count half.
+        ``function`` composes functions; by default as the model does.
         """
+        function = function or self.function
         x, y, new = embeddings[:, :3].unbind(1)
         choices = embeddings[:, 3:]
         shape = choices.shape[:2]
-        guess = self.apply_function(self.compose(x, y), new)[:, None]
+        guess = function(x, y)(new)[:, None]
         side_by_side = choices.movedim(1, 2).flatten(2)  # all choices as columns of one embedding
-        restored = self.apply_function(self.compose(y, x), side_by_side)
-        restored = restored.unflatten(2, (shape[1], -1)).movedim(2, 1)
+        restored = function(y, x)(side_by_side).unflatten(2, (shape[1], -1)).movedim(2, 1)
         x, y, new = (part[:, None].expand_as(choices).flatten(0, 1) for part in (x, y, new))
         choice = choices.flatten(0, 1)
-        forward = self.apply_function(self.compose(new, choice), x)
-        backward = self.apply_function(self.compose(choice, new), y)
+        forward = function(new, choice)(x)
+        backward = function(choice, new)(y)
         distances = (
             self.distance(guess, choices),
             self.distance(restored, embeddings[:, 2:3]),

@@ -6,30 +6,29 @@
 A fine grid fits the rules of training better, a coarse one extrapolates better to rules never seen.
 Each is a FINE of its own (fine.py), with its own encoder and memory.
 
-A puzzle whose hint the model explains as well as those of training is answered as it is asked. Any
-other is looked at from all sides: in all four directions, and once more rotated by 45°. As asked,
-the fine grid counts twice; from all sides, both count the same.
+A puzzle whose hint the model explains as well as those of training is answered as it is asked, and
+the fine grid counts twice. Any other gets a second look: in all four directions, with functions of
+two steps (two_steps.py), and both grids count the same.
 """
 
-import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from fine.errors import unknown
-from fine.geometry.warp import pixel_points, sampling_grid, warp
-from fine.models.fine import FINE, FINEConfig
+from fine.models.backbones import MatrixBackbone
+from fine.models.fine import FINE, FINEConfig, Function
+from fine.models.two_steps import two_steps
 from fine.puzzles import Puzzles
 
 BACKBONES = ("linear", "residual")
 """Those that are equivariant, as the encoder is."""
-FROM_ALL_SIDES = ("none", "unfamiliar", "all")
+SECOND_LOOKS = ("none", "unfamiliar", "all")
 HINTS, FAMILIAR = 1_000, 0.98
 """From how many training puzzles a model learns which hints are familiar, and the share of them
 that are."""
-ANGLE, REDUCTION = 45.0, 1.3
-"""How images are rotated and reduced to look at a puzzle once more."""
 _TINY = 1e-12
 
 
@@ -56,8 +55,8 @@ class PyramidConfig:
     standardise: str = "pair"
     """How images are standardised: none; image, each separately (best for drawings); or pair, y by
     the statistics of x and the choices by those of x' (best for photographs)."""
-    from_all_sides: str = "unfamiliar"
-    """Puzzles that are asked in all directions, and once more rotated by 45°: none; unfamiliar,
+    second_look: str = "unfamiliar"
+    """Puzzles that are asked in all directions, with functions of two steps: none; unfamiliar,
     those whose hint is explained worse than 98 % of the hints of training; or all."""
 
 
@@ -70,8 +69,8 @@ class Pyramid(nn.Module):
         super().__init__()
         if config.backbone not in BACKBONES:
             raise unknown("backbone of a fine-pyramid", config.backbone, BACKBONES)
-        if config.from_all_sides not in FROM_ALL_SIDES:
-            raise unknown("from_all_sides", config.from_all_sides, FROM_ALL_SIDES)
+        if config.second_look not in SECOND_LOOKS:
+            raise unknown("second_look", config.second_look, SECOND_LOOKS)
         self.config, self.channels, self.size = config, channels, size
         both = FINEConfig(
             columns=config.columns, ridge=config.ridge, standardise=config.standardise
@@ -96,31 +95,26 @@ class Pyramid(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """x, y, x' and k choices (b, 3 + k, channels, size, size) -> logits (b, k)."""
-        if self.config.from_all_sides == "all":
-            return self.score_from_all_sides(images)
-        coarse = self.coarse.encode(images)
-        fine = self.fine.score_as_asked(self.fine.encode(images))
-        logits = _multiply_odds(self.coarse.score_as_asked(coarse), fine, fine)  # it counts twice
-        if self.config.from_all_sides == "none":
+        coarse, fine = self.coarse.encode(images), self.fine.encode(images)
+        if self.config.second_look == "all":
+            return self.look_again(coarse, fine)
+        finely = self.fine.score_as_asked(fine)
+        logits = _multiply_odds(self.coarse.score_as_asked(coarse), finely, finely)  # counts twice
+        if self.config.second_look == "none":
             return logits
         unfamiliar = (self._residual_of_hint(coarse) > self.most_residual).nonzero()[:, 0]
         if len(unfamiliar) == 0:
             return logits
-        looked_at = self.score_from_all_sides(images.index_select(0, unfamiliar))
-        return logits.index_copy(0, unfamiliar, looked_at)
+        again = self.look_again(*(grid.index_select(0, unfamiliar) for grid in (coarse, fine)))
+        return logits.index_copy(0, unfamiliar, again)
 
-    def score_from_all_sides(self, images: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
-        """Logits of puzzles asked in all directions, as they are and rotated.
-
-        A puzzle of which all images are rotated is a puzzle about another rule, in which other
-        places of the grid matter. What goes wrong in one of them often goes right in the other.
+    def look_again(self, coarse: Tensor, fine: Tensor) -> Tensor:
+        """Puzzles (b, 3 + k, rows, columns) on either grid -> logits (b, k), in all directions and
+        with functions of two steps.
         """
-        return self._score_all_directions(images) + self._score_all_directions(_rotated(images))
-
-    def _score_all_directions(self, images: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
-        coarse = self.coarse.score_all_directions(self.coarse.encode(images))
-        fine = self.fine.score_all_directions(self.fine.encode(images))
-        return coarse + fine  # which are −log distances already
+        by_coarse = self.coarse.score_all_directions(coarse, partial(_in_two_steps, self.coarse))
+        by_fine = self.fine.score_all_directions(fine, partial(_in_two_steps, self.fine))
+        return by_coarse + by_fine  # which are −log distances already
 
     def _residual_of_hint(self, embeddings: Tensor) -> Tensor:  # (b, n, rows, columns) -> (b,)
         """The share of y that f(x) does not explain, on the coarse grid.
@@ -165,12 +159,7 @@ def _multiply_odds(*logits: Tensor) -> Tensor:  # −distances (b, k) each, (b, 
     return -torch.stack([(-part).clamp(min=1e-12).log() for part in logits]).sum(0)
 
 
-def _rotated(images: Tensor) -> Tensor:  # (b, n, channels, h, w), the same out
-    """Images rotated and reduced, so that little of them leaves the frame."""
-    angle = math.radians(ANGLE)
-    cos, sin = REDUCTION * math.cos(angle), REDUCTION * math.sin(angle)
-    matrix = torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64)
-    points = pixel_points(images.shape[-1]) @ matrix
-    grid = sampling_grid(points).to(images.device)
-    flat = images.flatten(0, 1)
-    return warp(flat, grid.expand(len(flat), -1, -1, -1)).view_as(images)
+def _in_two_steps(grid: FINE, x: Tensor, y: Tensor) -> Function:
+    """φ_{x,y} on one grid, as a function of two steps."""
+    assert isinstance(grid.backbone, MatrixBackbone)
+    return partial(torch.matmul, two_steps(grid.backbone, x, y))
