@@ -101,7 +101,7 @@ def test_no_hint_is_familiar_before_training_has_ended(images):
     )
 
 
-def test_one_training_hint_in_fifty_is_unfamiliar():
+def test_one_training_hint_in_ten_is_unfamiliar():
     model = make()
     puzzles = replace(FEW, train_count=50).training_puzzles()
     model.after_training(puzzles)
@@ -109,7 +109,7 @@ def test_one_training_hint_in_fifty_is_unfamiliar():
     images = puzzles.renderer()(puzzles.specs).images
     with torch.no_grad():
         residuals = model.eval()._residual_of_hint(model.coarse.encode(images))
-    assert (residuals > model.most_residual).sum() == 1
+    assert (residuals > model.most_residual).sum() == 5
 
 
 @torch.no_grad()

@@ -26,7 +26,7 @@ from fine.puzzles import Puzzles
 BACKBONES = ("linear", "residual")
 """Those that are equivariant, as the encoder is."""
 SECOND_LOOKS = ("none", "unfamiliar", "all")
-HINTS, FAMILIAR = 1_000, 0.98
+HINTS, FAMILIAR = 1_000, 0.9
 """From how many training puzzles a model learns which hints are familiar, and the share of them
 that are."""
 _TINY = 1e-12
@@ -57,7 +57,7 @@ class PyramidConfig:
     the statistics of x and the choices by those of x' (best for photographs)."""
     second_look: str = "unfamiliar"
     """Puzzles that are asked in all directions, with functions of two steps: none; unfamiliar,
-    those whose hint is explained worse than 98 % of the hints of training; or all."""
+    those whose hint is explained worse than 90 % of the hints of training; or all."""
 
 
 class Pyramid(nn.Module):
