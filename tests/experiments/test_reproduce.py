@@ -101,7 +101,7 @@ def test_a_table_is_run_with_one_cell_failing_and_mended(reproduce):
     assert [entry.key for entry in ledger.failures()] == [swap.key]
     assert "holds another run" in ledger.failures()[0].error
     (page,) = Path("results").glob("table1-*.md")
-    assert "failed" in page.read_text() and "1 of 80 places" in page.read_text()
+    assert "failed" in page.read_text() and "1 of 90 places" in page.read_text()
 
     (Path("runs/reproduce") / swap.key / "config.json").unlink()
     written = ledger.path(rotation.key).stat().st_mtime_ns
@@ -109,7 +109,7 @@ def test_a_table_is_run_with_one_cell_failing_and_mended(reproduce):
     keys = sorted((rotation.key, swap.key))
     assert code == 0 and [entry.key for entry in ledger.records()] == keys, said
     assert ledger.path(rotation.key).stat().st_mtime_ns == written
-    assert "2 of 80 places" in page.read_text()
+    assert "2 of 90 places" in page.read_text()
     found = ledger.read(swap.key)
     result = read_json(Path("runs/reproduce") / swap.key / "result.json")
     assert isinstance(found, Record) and found.value == result["accuracy"]
@@ -129,7 +129,7 @@ def test_the_budget_stops_a_command_and_the_next_resumes(reproduce):
     code, said = reproduce(*options, "--budget", "2s")
     while not Run(folder).checkpoint.exists():  # on a slow machine that may not be enough
         code, said = reproduce(*options, "--budget", "10s")
-    assert code == 0 and "1 cells are left" in said and "0 of 80 places" in said
+    assert code == 0 and "1 cells are left" in said and "0 of 90 places" in said
     assert not Ledger(Path("results/ledger")).entries()
     before = (folder / "metrics.csv").read_text().splitlines()
     assert 1 < len(before) <= 3000

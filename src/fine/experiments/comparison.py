@@ -127,7 +127,7 @@ def compare(experiment: Experiment, ledger: Ledger) -> Comparison:
         >>> from fine.experiments import Ledger, compare, make_experiment
         >>> comparison = compare(make_experiment("table1"), Ledger(Path("an-empty-ledger")))
         >>> len(comparison.entries)
-        80
+        90
     """
     entries = []
     for place in experiment.places:

@@ -71,7 +71,7 @@ class Experiment:
         >>> from fine.experiments import make_experiment
         >>> experiment = make_experiment("table1")
         >>> len(experiment.rows), len(experiment.columns)
-        (8, 10)
+        (9, 10)
         >>> [place.row for place in experiment.select(models=["esbn"], columns=["rotation"])]
         ['esbn']
     """
