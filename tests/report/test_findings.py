@@ -58,6 +58,21 @@ def test_columns_above_the_paper_are_counted(page, comparisons):
         assert shown == [f"{above} of {len(columns)}"]
 
 
+def test_one_configuration_speaks_for_us_once_it_has_been_run_in_all_columns(tmp_path):
+    experiment, ledger = make_experiment("table4"), Ledger(tmp_path)
+    draw = random.Random(0)
+    for column in experiment.columns:
+        ledger.write(random_record(experiment.place("fine", column).cell, draw, accuracy=0.7))
+    first, *others = experiment.columns
+    for column in others:
+        cell = experiment.place("fine-pyramid", column).cell
+        ledger.write(random_record(cell, draw, accuracy=0.9))
+    assert {pair.ours.here for pair in beside_paper(compare(experiment, ledger))} == {70.0}
+    cell = experiment.place("fine-pyramid", first).cell
+    ledger.write(random_record(cell, draw, accuracy=0.9))
+    assert {pair.ours.here for pair in beside_paper(compare(experiment, ledger))} == {90.0}
+
+
 def test_an_empty_ledger_has_no_findings(tmp_path):
     page = read_page(html_page([compare(make_experiment("table1"), Ledger(tmp_path))]))
     assert not findings(page) and not list(page.first("header").all("figure"))

@@ -14,9 +14,9 @@ from fine.report.facts import MISTAKES, cost, mistakes
 from fine.report.glance import at_a_glance
 from fine.report.markup import Content, Markup, block, element, lines
 from fine.report.numbers import number, tenths
+from fine.report.styles import OURS
 from fine.report.trends import trend
 
-OURS = "fine"
 _TABLES = {"table1": "Omniglot", "table2": "CIFAR-100", "table4": "Rules never seen"}
 """The tables that findings are about, and what they are."""
 _FIGURES: Mapping[str, Callable[..., Markup | None]] = {
@@ -72,12 +72,21 @@ def _findings(comparisons: Sequence[Comparison]) -> list[Markup | None]:
     return found
 
 
+def our_row(comparison: Comparison) -> str:
+    """The row of a table that speaks for us: the first that has been run in all columns."""
+    rows = [row for row in OURS if row in comparison.experiment.rows]
+    for row in rows:
+        if all(entry.records for entry in comparison.row(row)):
+            return row
+    return rows[-1]
+
+
 def beside_paper(comparison: Comparison) -> list[Beside]:
     """Ours beside the paper's best, for every column that has both."""
-    pairs = []
+    pairs, row = [], our_row(comparison)
     for column in comparison.experiment.columns:
         entries = comparison.column(column)
-        ours = [entry for entry in entries if entry.place.row == OURS and entry.records]
+        ours = [entry for entry in entries if entry.place.row == row and entry.records]
         quoted = [entry for entry in entries if entry.paper is not None]
         if ours and quoted:
             best = max(quoted, key=lambda entry: entry.paper.mean if entry.paper else 0.0)
@@ -159,8 +168,8 @@ def _hardest(tables: Sequence[Comparison]) -> Markup | None:
     ours = [
         (entry.here, table, entry)
         for table in tables
-        for entry in table.entries
-        if entry.place.row == OURS and entry.here is not None
+        for entry in table.row(our_row(table))
+        if entry.here is not None
     ]
     if not ours:
         return None
@@ -176,7 +185,7 @@ def _hardest(tables: Sequence[Comparison]) -> Markup | None:
 
 
 def _what_goes_wrong(comparison: Comparison) -> Markup | None:
-    entries = [e for e in comparison.entries if e.place.row == OURS and e.records]
+    entries = [e for e in comparison.row(our_row(comparison)) if e.records]
     if not entries:
         return None
     entry = max(entries, key=lambda each: sum(mistakes(each).values()))
@@ -194,7 +203,7 @@ def _what_goes_wrong(comparison: Comparison) -> Markup | None:
 
 
 def _how_long(comparison: Comparison) -> Markup | None:
-    entries = [e for e in comparison.entries if e.place.row == OURS and e.records]
+    entries = [e for e in comparison.row(our_row(comparison)) if e.records]
     if not entries:
         return None
     longest = max(entries, key=cost)
@@ -206,7 +215,7 @@ def _how_long(comparison: Comparison) -> Markup | None:
 
 
 def _with_more_puzzles(comparison: Comparison) -> Markup | None:
-    entries = [e for e in comparison.row(OURS) if e.records]
+    entries = [e for e in comparison.row(our_row(comparison)) if e.records]
     if len(entries) < 2:
         return None
     few, many = entries[0], entries[-1]

@@ -14,6 +14,8 @@ from fine.report.styles import Style, row_styles
 
 HEADING = "At a glance"
 PAPERS = ("fine-mlp", "fine-nice")
+DOTS = {"fine": 3, "fine-pyramid": 5}
+"""Ours, and how large the dots are."""
 
 
 def at_a_glance(comparison: Comparison, *, heading: str = HEADING) -> Markup | None:
@@ -28,8 +30,8 @@ def at_a_glance(comparison: Comparison, *, heading: str = HEADING) -> Markup | N
     if not rows:
         return None
     note = (
-        "Test accuracy in %. A dot is ours, a bar one of the paper's FINE models run here, a "
-        "stroke another model."
+        "Test accuracy in %. A dot is ours, a large one FINE on two grids; a bar is one of the "
+        "paper's FINE models run here, a stroke another model."
     )
     if comparison.has_paper:
         note += " The ring is the better FINE of the paper."
@@ -53,7 +55,7 @@ def _line(column: str, entries: Sequence[Entry], styles: dict[str, Style]) -> Ma
         hover = f"{label(best.place.row)}, {column}, in the paper: {best.paper}"
         ring = element("circle", cx=f"{mean:g}%", cy=12, r=5.5, class_="ring")
         parts.append(mark(best, "paper", hover, ring))
-    for entry in sorted(entries, key=lambda entry: entry.place.row == "fine"):  # ours on top
+    for entry in sorted(entries, key=lambda entry: entry.place.row in DOTS):  # ours on top
         if entry.here is not None:
             style = styles[entry.place.row]
             hover = f"{style.name}, {column}: {tenths(entry.here)}"
@@ -63,8 +65,8 @@ def _line(column: str, entries: Sequence[Entry], styles: dict[str, Style]) -> Ma
 
 
 def _shape(style: Style, at: str) -> Markup:
-    if style.row == "fine":
-        return element("circle", cx=at, cy=12, r=5, class_="dot ours")
+    if style.row in DOTS:
+        return element("circle", cx=at, cy=12, r=DOTS[style.row], class_="dot ours")
     kind, *_ = style.kind.split()
     top, bottom = (5, 19) if style.row in PAPERS else (8, 16)
     return element("line", x1=at, x2=at, y1=top, y2=bottom, class_=f"stroke {kind}")

@@ -11,6 +11,7 @@ from fine.experiments.text_tables import markdown_rows, markdown_text, span
 from fine.report.document import document
 from fine.report.markup import Markup, block, element, lines
 from fine.report.numbers import tenths
+from fine.report.styles import OURS
 
 TITLE = "Leaderboard"
 LEAD = (
@@ -75,7 +76,7 @@ def _row(rank: str, line: Line, board: Board, letters: Mapping[str, str]) -> Mar
         *(element("td", fact) for fact in _facts(line)),
         *(element("td", number) for number in _numbers(line, board)),
     ]
-    return element("tr", *cells, class_="ours" if line.model == "fine" else None)
+    return element("tr", *cells, class_="ours" if line.model in OURS else None)
 
 
 def leaderboard_markdown(boards: Sequence[Board]) -> str:

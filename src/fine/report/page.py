@@ -24,6 +24,7 @@ from fine.report.mistakes import mistakes_by_kind
 from fine.report.numbers import number, tenths
 from fine.report.reliability import reliability_diagrams
 from fine.report.rule_maps import rule_maps
+from fine.report.styles import OURS
 from fine.report.tables import Line, Number, column_groups, table_lines
 from fine.report.trends import trend
 
@@ -154,7 +155,7 @@ def _rows(group: list[Line]) -> Markup:
             name = element("th", row, scope="rowgroup", rowspan=len(group), class_="row")
         field = element("th", line.field, scope="row")
         rows.append(element("tr", name, field, *map(_cell, line.numbers), class_=line.field))
-    return element("tbody", lines(*rows), class_="ours" if group[0].row == "fine" else None)
+    return element("tbody", lines(*rows), class_="ours" if group[0].row in OURS else None)
 
 
 def _cell(shown: Number) -> Markup:

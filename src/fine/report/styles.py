@@ -28,6 +28,8 @@ LETTERS = {
     "dual-attention": "D",
     "vit": "V",
 }
+OURS = ("fine-pyramid", "fine")
+"""Ours: with one configuration for all columns, and with settings by column."""
 _KINDS = {
     "fine": "ours",
     "fine-pyramid": "ours dashed",
