@@ -9,9 +9,9 @@ from torch import Tensor
 from fine.models import two_steps as module
 from fine.models.backbones import MatrixBackbone, make_backbone
 from fine.models.fine import FINE, FINEConfig
-from fine.models.least_squares import combine, fit
+from fine.models.least_squares import combine, fit, fit_before
 from fine.models.memory import FunctionalMemory
-from fine.models.two_steps import fit_before, two_steps
+from fine.models.two_steps import two_steps
 
 ROWS, COLUMNS, PAIRS = 4, 6, 5
 

@@ -22,12 +22,11 @@ OURS: dict[str, Any] = {
 }
 """Settings of `fine`, the same in every column: a grid of 8 × 8 places. They were chosen on
 training classes that were held back and on rules that no table has (dev/trial_configuration.py)."""
-OUR_ROWS = ("fine", "fine-pyramid")
 NO_SOFTMAX = "corel-net, no softmax"
 """CoRelNet as published hardly learns here, so there is a row of it as it did better on training
 classes that were held back (docs/models/corel-net.md)."""
 SINCE_2021 = ("corel-net", NO_SOFTMAX, "abstractor", "inlay", "dual-attention")
-ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", *OUR_ROWS)
+ROWS = (*paper_tables.COMPARED, "fine-mlp", "fine-nice", *SINCE_2021, "vit", *paper_tables.OUR_ROWS)
 """The paper's models, those since, a plain baseline, and ours."""
 SETTINGS: dict[str, dict[str, Any]] = {NO_SOFTMAX: {"softmax": False}, "fine": OURS}
 """Settings of rows that are not a model's defaults."""
@@ -52,7 +51,7 @@ def _alike(table: Experiment) -> Experiment:
         plain = table.place("transformer", column).cell.config  # has no settings of its own
         model, _, _ = row.partition(", ")
         training, settings = augmented(plain.training), SETTINGS.get(row, {})
-        if row in OUR_ROWS:
+        if row in paper_tables.OUR_ROWS:
             training = replace(training, learning_rate=OUR_RATE * training.learning_rate)
         return replace(plain, model=model, training=training, settings=settings)
 

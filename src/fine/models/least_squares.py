@@ -41,6 +41,18 @@ def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     return solve(regularised(gram, ridge), similarity)
 
 
+def fit_before(values: Tensor, x: Tensor, then: Tensor, y: Tensor, *, ridge: float) -> Tensor:
+    """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, p, c) if
+    the matrix ``then`` (b, p, o) follows: min |T Σ c_s V_s x − y|² + λ|c|².
+    """
+    # In this order they are two products of large matrices, and not one of small ones a slot.
+    outputs = x.mT.flatten(0, 1) @ values.flatten(0, 1).T  # (b × c, s × o): V_s x
+    outputs = outputs.view(len(x), -1, values.shape[1]) @ then.mT  # (b, c × s, p): T V_s x
+    outputs = outputs.unflatten(1, (-1, len(values))).transpose(1, 2).flatten(2)  # (b, s, c × p)
+    similarity = outputs @ y.mT.flatten(1)[:, :, None]
+    return solve(regularised(outputs @ outputs.mT, ridge), similarity[:, :, 0])
+
+
 class _FitOutputs(torch.autograd.Function):
     """The fit from what each matrix makes of x, with its derivative: for many or large matrices.
 

@@ -6,9 +6,9 @@
 A fine grid fits the rules of training better, a coarse one extrapolates better to rules never seen.
 Each is a FINE of its own (fine.py), with its own encoder and memory.
 
-A puzzle whose hint the model explains as well as those of training is answered as it is asked, and
-the fine grid counts twice. Any other gets a second look: in all four directions, with functions of
-two steps (two_steps.py), and both grids count the same.
+A puzzle whose hint has a residual like those of training is answered as it is asked, and the fine
+grid counts twice. Any other gets a second look: in all four directions, with functions of two steps
+(two_steps.py), and both grids count the same.
 """
 
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class PyramidConfig:
     the statistics of x and the choices by those of x' (best for photographs)."""
     second_look: str = "unfamiliar"
     """Puzzles that are asked in all directions, with functions of two steps: none; unfamiliar,
-    those whose hint is explained worse than 90 % of the hints of training; or all."""
+    those whose hint has a larger residual than 90 % of the hints of training; or all."""
 
 
 class Pyramid(nn.Module):

@@ -10,11 +10,11 @@ from fine.experiments.comparison import Comparison, Entry
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
 from fine.experiments.paper import OTHER_TASKS
+from fine.experiments.paper_tables import OUR_ROWS
 from fine.report.facts import MISTAKES, cost, mistakes
 from fine.report.glance import at_a_glance
 from fine.report.markup import Content, Markup, block, element, lines
 from fine.report.numbers import number, tenths
-from fine.report.styles import OURS
 from fine.report.trends import trend
 
 _TABLES = {"table1": "Omniglot", "table2": "CIFAR-100", "table4": "Rules never seen"}
@@ -73,12 +73,10 @@ def _findings(comparisons: Sequence[Comparison]) -> list[Markup | None]:
 
 
 def our_row(comparison: Comparison) -> str:
-    """The row of a table that speaks for us: the first that has been run in all columns."""
-    rows = [row for row in OURS if row in comparison.experiment.rows]
-    for row in rows:
-        if all(entry.records for entry in comparison.row(row)):
-            return row
-    return rows[-1]
+    """The row of a table that speaks for us: the last of ours that was run in all columns."""
+    rows = [row for row in OUR_ROWS if row in comparison.experiment.rows]
+    full = [row for row in rows if all(entry.records for entry in comparison.row(row))]
+    return (full or rows[:1])[-1]
 
 
 def beside_paper(comparison: Comparison) -> list[Beside]:

@@ -7,11 +7,11 @@ from fine.experiments.comparison import MISSING
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
 from fine.experiments.leaderboard import Board, Line, line_name
+from fine.experiments.paper_tables import OUR_ROWS
 from fine.experiments.text_tables import markdown_rows, markdown_text, span
 from fine.report.document import document
 from fine.report.markup import Markup, block, element, lines
 from fine.report.numbers import tenths
-from fine.report.styles import OURS
 
 TITLE = "Leaderboard"
 LEAD = (
@@ -76,7 +76,7 @@ def _row(rank: str, line: Line, board: Board, letters: Mapping[str, str]) -> Mar
         *(element("td", fact) for fact in _facts(line)),
         *(element("td", number) for number in _numbers(line, board)),
     ]
-    return element("tr", *cells, class_="ours" if line.model in OURS else None)
+    return element("tr", *cells, class_="ours" if line.model in OUR_ROWS else None)
 
 
 def leaderboard_markdown(boards: Sequence[Board]) -> str:

@@ -8,6 +8,7 @@ from fine.experiments.comparison import Comparison
 from fine.experiments.durations import show_minutes
 from fine.experiments.experiment import label
 from fine.experiments.paper import CONTRADICTIONS
+from fine.experiments.paper_tables import OUR_ROWS
 from fine.experiments.records import Record
 from fine.report.benchmarks import NAME as BENCHMARKS
 from fine.report.benchmarks import TITLE as BENCHMARKS_TITLE
@@ -24,7 +25,6 @@ from fine.report.mistakes import mistakes_by_kind
 from fine.report.numbers import number, tenths
 from fine.report.reliability import reliability_diagrams
 from fine.report.rule_maps import rule_maps
-from fine.report.styles import OURS
 from fine.report.tables import Line, Number, column_groups, table_lines
 from fine.report.trends import trend
 
@@ -155,7 +155,7 @@ def _rows(group: list[Line]) -> Markup:
             name = element("th", row, scope="rowgroup", rowspan=len(group), class_="row")
         field = element("th", line.field, scope="row")
         rows.append(element("tr", name, field, *map(_cell, line.numbers), class_=line.field))
-    return element("tbody", lines(*rows), class_="ours" if group[0].row in OURS else None)
+    return element("tbody", lines(*rows), class_="ours" if group[0].row in OUR_ROWS else None)
 
 
 def _cell(shown: Number) -> Markup:

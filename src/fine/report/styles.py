@@ -28,8 +28,6 @@ LETTERS = {
     "dual-attention": "D",
     "vit": "V",
 }
-OURS = ("fine-pyramid", "fine")
-"""Ours: with one configuration for all columns, and with settings by column."""
 _KINDS = {
     "fine": "ours",
     "fine-pyramid": "ours dashed",
