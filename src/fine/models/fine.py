@@ -219,28 +219,24 @@ class FINE(paper.FINE, HubMixin):
         """φ_{x,y}, as a function of embeddings."""
         return partial(self.apply_function, self.compose(x, y))
 
-    def score_all_directions(
-        self, embeddings: Tensor, function: Callable[[Tensor, Tensor], Function] | None = None
-    ) -> Tensor:  # (b, 3 + k, …) -> (b, k)
+    def score_all_directions(self, embeddings: Tensor) -> Tensor:  # (b, 3 + k, …) -> (b, k)
         """Score each choice by its distances in four directions, whatever the configuration.
 
         They are the puzzle as asked, backwards, and both with x' → choice as the example and x → y
         as the question. Under an unseen rule all distances are large and differ from puzzle to
         puzzle; only their ratios between choices mean something. So each direction gives odds in
         inverse proportion to its distances, and odds multiply; the further three count half.
-        ``function`` composes functions; by default as the model does.
         """
-        function = function or self.function
         x, y, new = embeddings[:, :3].unbind(1)
         choices = embeddings[:, 3:]
         shape = choices.shape[:2]
-        guess = function(x, y)(new)[:, None]
+        guess = self.function(x, y)(new)[:, None]
         side_by_side = choices.movedim(1, 2).flatten(2)  # all choices as columns of one embedding
-        restored = function(y, x)(side_by_side).unflatten(2, (shape[1], -1)).movedim(2, 1)
+        restored = self.function(y, x)(side_by_side).unflatten(2, (shape[1], -1)).movedim(2, 1)
         x, y, new = (part[:, None].expand_as(choices).flatten(0, 1) for part in (x, y, new))
         choice = choices.flatten(0, 1)
-        forward = function(new, choice)(x)
-        backward = function(choice, new)(y)
+        forward = self.function(new, choice)(x)
+        backward = self.function(choice, new)(y)
         distances = (
             self.distance(guess, choices),
             self.distance(restored, embeddings[:, 2:3]),

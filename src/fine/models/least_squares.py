@@ -24,6 +24,10 @@ FEW_PAIRS = 32
 """Up to this many pairs, a fit in inference mode does not use these products: making them would
 take longer than the fit. Training, whose numbers must not change, always does."""
 
+_AT_ONCE = 32
+"""Pairs whose outputs are made at once: those of 32 slots of 64 × 64 fit into a core's cache, and
+twice the time goes to memory where they do not."""
+
 
 def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, o, c)."""
@@ -41,18 +45,6 @@ def fit(values: Tensor, x: Tensor, y: Tensor, *, ridge: float) -> Tensor:
     return solve(regularised(gram, ridge), similarity)
 
 
-def fit_before(values: Tensor, x: Tensor, then: Tensor, y: Tensor, *, ridge: float) -> Tensor:
-    """The coefficients (b, s) of values (s, o, i) that take x (b, i, c) nearest to y (b, p, c) if
-    the matrix ``then`` (b, p, o) follows: min |T Σ c_s V_s x − y|² + λ|c|².
-    """
-    # In this order they are two products of large matrices, and not one of small ones a slot.
-    outputs = x.mT.flatten(0, 1) @ values.flatten(0, 1).T  # (b × c, s × o): V_s x
-    outputs = outputs.view(len(x), -1, values.shape[1]) @ then.mT  # (b, c × s, p): T V_s x
-    outputs = outputs.unflatten(1, (-1, len(values))).transpose(1, 2).flatten(2)  # (b, s, c × p)
-    similarity = outputs @ y.mT.flatten(1)[:, :, None]
-    return solve(regularised(outputs @ outputs.mT, ridge), similarity[:, :, 0])
-
-
 class _FitOutputs(torch.autograd.Function):
     """The fit from what each matrix makes of x, with its derivative: for many or large matrices.
 
@@ -63,13 +55,15 @@ class _FitOutputs(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, x: Tensor, y: Tensor, ridge: float) -> Tensor:
-        outputs = x.mT.flatten(0, 1) @ values.flatten(0, 1).T  # (b × c, s × o)
-        outputs = outputs.view(*x.mT.shape[:2], *values.shape[:2])
-        outputs = outputs.transpose(1, 2).flatten(2)  # (b, s, c × o): V_s x
-        gram = outputs @ outputs.mT
-        similarity = y.mT.flatten(1)[:, None] @ outputs.mT  # (b, 1, s): ⟨V_s x, y⟩
-        system = regularised(gram, ridge)
-        coefficients = solve(system, similarity[:, 0])
+        grams, similarities = [], []
+        for before, after in zip(x.split(_AT_ONCE), y.split(_AT_ONCE), strict=True):
+            outputs = values.flatten(0, 1) @ before  # (b, s × o, c)
+            outputs = outputs.unflatten(1, values.shape[:2]).flatten(2)  # (b, s, o × c): V_s x
+            grams.append(outputs @ outputs.mT)
+            similarities.append(outputs @ after.flatten(1)[:, :, None])  # (b, s, 1): ⟨V_s x, y⟩
+        system = regularised(torch.cat(grams), ridge)
+        similarity = torch.cat(similarities)
+        coefficients = solve(system, similarity[:, :, 0])
         ctx.ridge = ridge
         ctx.save_for_backward(values, x, y, system, coefficients)
         return coefficients
