@@ -35,6 +35,11 @@ BETWEEN = {
 }
 """Rules that neither training nor the tables have; all but no change at all are far from those of
 training."""
+FAR = {
+    "translation": list(itertools.product((-8.5, -4.5, 0, 4.5, 8.5), repeat=2)),
+    "shear": list(itertools.product((-56, -37.5, 0, 37.5, 56), repeat=2)),
+}
+"""Others, nearly as large as the largest of the tables in at least one of their numbers."""
 SOURCES = {"translation": translation, "rotation": rotation, "shear": shear}
 
 
@@ -100,12 +105,14 @@ def trained(config: RunConfig) -> tuple[nn.Module, dict[str, float]]:
 
 
 def test_sets(config: RunConfig, count: int) -> dict[str, Puzzles]:
-    """Glyphs and held-back photographs, under seen rules and under rules between."""
+    """Glyphs and held-back photographs, under seen rules, rules between, and the largest there."""
     family = config.task.rules.removesuffix(":seen")
     photographs = config.task.test_puzzles().images
     images = {"glyphs": (load_images("glyphs"), None)}
     images["photographs"] = (photographs, config.task.testing_classes)
     sets = {"seen": f"{family}:seen", "between": f"{family}-between"}
+    if family in FAR:
+        sets["far"] = f"{family}-far"
     return {
         f"{kind}, {split}": draw_puzzles(shown, rule_set(rules), count, seed=7, classes=classes)
         for kind, (shown, classes) in images.items()
@@ -116,6 +123,10 @@ def test_sets(config: RunConfig, count: int) -> dict[str, Puzzles]:
 for family, grid in BETWEEN.items():
     moved = [parameters for parameters in grid if any(parameters)]
     register_family(f"{family}-between", grid=moved, label=str)(SOURCES[family])
+for family, grid in FAR.items():
+    most = max(max(parameters) for parameters in grid)
+    moved = [parameters for parameters in grid if most in map(abs, parameters)]
+    register_family(f"{family}-far", grid=moved, label=str)(SOURCES[family])
 
 if __name__ == "__main__":
     main()

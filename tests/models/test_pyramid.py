@@ -10,10 +10,9 @@ from torch import Tensor
 from fine.continual.config import ContinualConfig
 from fine.errors import FineError
 from fine.evaluation import evaluate
-from fine.models import make_model
+from fine.models import make_model, pyramid
 from fine.models.fine import FINE, FINEConfig
-from fine.models.pyramid import Pyramid, PyramidConfig
-from fine.models.two_steps import two_steps
+from fine.models.pyramid import SHARPNESS, Pyramid, PyramidConfig
 from fine.models.variant_solver import VariantSolver
 from fine.pretrained import load
 from fine.puzzles.task import Task
@@ -58,23 +57,32 @@ def test_any_number_of_choices_is_scored(images):
 
 
 @torch.no_grad()
-def test_a_second_look_is_in_all_directions_on_both_grids_with_functions_of_two_steps(images):
+def test_a_second_look_weighs_what_every_known_explanation_leaves_forwards_and_backwards(images):
     model = make(second_look="all").eval()
-    parts = []
-    for grid in (model.coarse, model.fine):
-        x, y, new, *choices = grid.encode(images).unbind(1)
+    model.after_training(FEW.training_puzzles())
+    embeddings = [grid.encode(images) for grid in model.grids]
 
-        def log_distance(example, result, question, answer, grid=grid):
-            guess = two_steps(grid.backbone, example, result) @ question
-            return grid.distance(guess, answer).log()
+    def evidence(x, y, new, result):
+        """Of one new pair, by the numbers of the images: a sum over explanations of the hint."""
+        hint = [[grid[:, number] for grid in embeddings] for number in (x, y)]
+        functions, residuals = model.known.explain(model.grids, *hint)
+        missed = residuals.exp()  # (b, n): the product over both grids
+        for grid, function, embedding in zip(model.grids, functions, embeddings, strict=True):
+            guess = function @ embedding[:, new, None]
+            missed = missed * grid.distance(guess, embedding[:, result, None])
+        return missed.pow(-SHARPNESS).sum(1).log() / SHARPNESS
 
-        for choice in choices:
-            as_asked = log_distance(x, y, new, choice)
-            others = log_distance(y, x, choice, new) + log_distance(new, choice, x, y)
-            others = others + log_distance(choice, new, y, x)
-            parts.append(-(as_asked + others / 2))
-    coarse, fine = torch.stack(parts, dim=1).chunk(2, dim=1)
-    torch.testing.assert_close(model(images), coarse + fine, rtol=1e-3, atol=1e-3)
+    expected = [evidence(0, 1, 2, choice) + evidence(1, 0, choice, 2) for choice in range(3, 7)]
+    found = model(images)
+    torch.testing.assert_close(found, torch.stack(expected, dim=1), rtol=1e-3, atol=1e-3)
+
+
+@torch.no_grad()
+def test_puzzles_are_looked_at_again_independently_of_each_other(images, monkeypatch):
+    model = make(second_look="all").eval()
+    together = model(images)
+    monkeypatch.setattr(pyramid, "AT_ONCE", 1)
+    torch.testing.assert_close(model(images), together, rtol=1e-4, atol=1e-4)
 
 
 @torch.no_grad()
@@ -97,7 +105,7 @@ def test_only_puzzles_with_unfamiliar_hints_get_a_second_look(images):
 def test_no_hint_is_familiar_before_training_has_ended(images):
     model = make().eval()
     torch.testing.assert_close(
-        model(images), model.look_again(model.coarse.encode(images), model.fine.encode(images))
+        model(images), model.look_again([grid.encode(images) for grid in model.grids])
     )
 
 
@@ -171,6 +179,7 @@ def test_each_grid_learns_as_if_alone(images):
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
         ),
         ({"second_look": "both"}, "unknown second_look 'both': choose one of none, unfamiliar"),
+        ({"known_functions": 0}, "known_functions is 0: give a number from 1 to 1,000"),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),
