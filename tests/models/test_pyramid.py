@@ -179,7 +179,7 @@ def test_each_grid_learns_as_if_alone(images):
             "unknown backbone of a fine-pyramid 'mlp': choose one of linear, res",
         ),
         ({"second_look": "both"}, "unknown second_look 'both': choose one of none, unfamiliar"),
-        ({"known_functions": 0}, "known_functions is 0: give a number from 1 to 1,000"),
+        ({"known_functions": 0}, "known_functions is 0: give a number from 1 to 256"),
         ({"standardise": "both"}, "unknown way to standardise 'both'"),
         ({"ridge": -1.0}, "ridge is -1.0"),
         ({"fine_size": 1000}, "an embedding of 1000 in 2 columns does not fit a p4m-CNN"),

@@ -24,7 +24,7 @@ from fine.puzzles import Puzzles
 BACKBONES = ("linear", "residual")
 """Those that are equivariant, as the encoder is."""
 SECOND_LOOKS = ("none", "unfamiliar", "all")
-MOST_KNOWN = 1_000
+MOST_KNOWN = 256
 """Most functions that a model may know; searching their products takes memory for each."""
 SHOWN_AGAIN, FAMILIAR = 2_000, 0.9
 """From how many training puzzles a model takes the functions it knows and learns which hints are
