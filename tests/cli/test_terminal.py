@@ -1,6 +1,7 @@
 """What commands print: text from files and command lines is shown as it is, and can do no harm."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -124,9 +125,10 @@ def test_a_fault_of_the_program_is_no_refusal():
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 @pytest.mark.parametrize("arguments", [["--version"], ["data"]])
 def test_output_to_a_full_disk_ends_in_one_line(arguments):
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}  # as on a user's machine
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True
+            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, env=buffered
         )
     assert done.returncode == 2
     assert done.stderr.startswith("error: the disk is full: ") and done.stderr.count("\n") == 1

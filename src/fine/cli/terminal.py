@@ -71,7 +71,11 @@ def fail(problem: FineError) -> NoReturn:
 def errors_in_one_line() -> Iterator[None]:
     """End with one line and exit code 2 if a command fails, by a FineError or a system error."""
     try:
-        yield
+        try:
+            yield
+        finally:
+            # What is still buffered, after `--version` too, fails here or at exit, as a traceback.
+            sys.stdout.flush()
     except FineError as problem:
         fail(problem)
     except (MemoryError, RuntimeError) as problem:
