@@ -134,6 +134,14 @@ def test_output_to_a_full_disk_ends_in_one_line(arguments):
     assert done.stderr.startswith("error: the disk is full: ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix closes the output")
+def test_without_an_output_a_command_still_runs():
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "--version"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_rank_that_is_no_number_is_refused_in_one_line(fine, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "\x1b[31mabc")

@@ -74,8 +74,9 @@ def errors_in_one_line() -> Iterator[None]:
         try:
             yield
         finally:
-            # What is still buffered, after `--version` too, fails here or at exit, as a traceback.
-            sys.stdout.flush()
+            # What is written only now, after `--version` too, could fail at exit, past this.
+            if sys.stdout is not None:  # closed by `fine … >&-`
+                sys.stdout.flush()
     except FineError as problem:
         fail(problem)
     except (MemoryError, RuntimeError) as problem:
